@@ -1,0 +1,1 @@
+"""The application: settings, ingestion, commands. It knows chats, but no platform and no vendor."""

@@ -1,0 +1,39 @@
+"""What a user or operator did that Belay cannot work with, and what to do about it.
+
+BotError
+├── SettingsError        a setting is missing or wrong; names the key
+├── SourceError          a source cannot be read (missing, empty, unreadable)
+├── SyncBusy             another process is syncing the same home
+├── IndexIncompatible    the index was built with another embedder or chunker version
+└── StorageError         the data folder cannot be written (full disk, permissions, damage)
+"""
+
+
+class BotError(Exception):
+    """`str(error)` is a sentence for the person at the terminal; `remedy` says what to do."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+class SettingsError(BotError):
+    exit_code = 2
+
+
+class SourceError(BotError):
+    exit_code = 3
+
+
+class SyncBusy(BotError):
+    exit_code = 4
+
+
+class IndexIncompatible(BotError):
+    exit_code = 5
+
+
+class StorageError(BotError):
+    exit_code = 6
