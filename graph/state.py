@@ -10,7 +10,8 @@ from typing import Annotated, Literal, TypedDict
 
 from graph.model import Answer, Grade, Language, Question, QueryType, Ranked
 from graph.policy import Limits, Policy
-from graph.ports import Ports
+from graph.ports import Ports, Vector
+from graph.view import QuestionView
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,9 @@ class State(TypedDict, total=False):
     question: Question
     language: Language
     resolved: str  # the self-contained question; later nodes use only this one
+    word_vector: Vector | None  # of the builtin embedder; None when embedding failed
     decision: TypeDecision
+    view: QuestionView  # of the resolved question
     ranked: tuple[Ranked, ...]  # the present evidence, best first
     considered: tuple[Ranked, ...]  # every scored candidate, for `belay why`
     grade: Grade
