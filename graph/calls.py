@@ -52,5 +52,3 @@ def record(prompt: Prompt, started: float, result: Completion | ModelError) -> M
     if isinstance(result, ModelError):
         return ModelCall(prompt.purpose, elapsed, error=type(result).__name__)
     return ModelCall(prompt.purpose, elapsed, result.prompt_tokens, result.completion_tokens)
-
-

@@ -62,7 +62,9 @@ def normalise(text: str) -> str:
     return "".join(ch for ch in text if ch not in _INVISIBLE and not "\ud800" <= ch <= "\udfff")
 
 
-_INVISIBLE = frozenset("\x00\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e")
+_INVISIBLE = frozenset(
+    "\x00\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e"
+)
 
 
 def has_words(text: str) -> bool:
@@ -149,6 +151,7 @@ def whole_words(text: str) -> list[str]:
 
 def spaced(text: str) -> str:
     """`text` with identifiers split into words, as the embedder likes it."""
+
     def split(match: re.Match[str]) -> str:
         word = match.group()
         pieces = parts(word)
