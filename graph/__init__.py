@@ -1,1 +1,1 @@
-"""The answering machine: corrective retrieval over a team's documents. It knows no chat platform."""
+"""The answering machine: corrective retrieval over a team's documents. It knows no platform."""

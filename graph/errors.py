@@ -18,7 +18,7 @@ GraphError
 
 
 class GraphError(Exception):
-    """Root of the tree. `cause` is a short word for people; the text itself never reaches a chat."""
+    """Root of the tree. `cause` is a short word for people; the text never reaches a chat."""
 
     cause = "internal"
     retry_helps = False

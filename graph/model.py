@@ -83,7 +83,7 @@ def levels_up_to(level: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an audience may read. It is a filter inside every query, never a sentence in a prompt."""
+    """What an audience may read: a filter inside every query, never a sentence in a prompt."""
 
     tenant: str = "default"
     levels: frozenset[str] = frozenset({LEVELS[0]})
@@ -196,7 +196,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What leaves the machine. `text` is canonical Markdown with `[n]` marks, without a source list."""
+    """What leaves the machine. `text` is Markdown with `[n]` marks, without a source list."""
 
     question_id: str
     outcome: Outcome

@@ -57,10 +57,10 @@ class Candidate:
 
 
 class Retriever(Protocol):
-    """Finds candidates inside a scope. Scoring is done once, in graph/relevance.py, for every store."""
+    """Finds candidates inside a scope; graph/relevance.py scores them, for every store."""
 
     async def profile(self) -> Profile:
-        """Calibration and statistics of the index as it is now. Raises StoreError, IndexMismatch."""
+        """Calibration and statistics of the index. Raises StoreError, IndexMismatch."""
 
     async def search(self, search: Search, scope: Scope) -> Sequence[Candidate]:
         """The union of the dense and lexical candidates, in no order. Raises StoreError.
@@ -73,7 +73,7 @@ class Retriever(Protocol):
         """Those of `terms` that occur in at least one chunk of the scope. Raises StoreError."""
 
     async def document(self, passage: Passage, scope: Scope) -> Sequence[Passage]:
-        """All chunks of the document that `passage` is from, in reading order. Raises StoreError."""
+        """The document that `passage` is from: its chunks in reading order. Raises StoreError."""
 
 
 @dataclass(frozen=True, slots=True)

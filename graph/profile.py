@@ -25,8 +25,10 @@ Pair = tuple[Language, Language]  # (question language, chunk language)
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The scale of negatives: `m` is their median, `g` = q85 - median. (score - m) / g is in [.., 1]
-    for 85 % of unrelated questions (RETRIEVAL measurements, docs/architecture.md)."""
+    """The scale of negatives: `m` is their median, `g` = q85 - median.
+
+    (score - m) / g is at most 1 for 85 % of unrelated questions; see docs/architecture.md.
+    """
 
     m: float
     g: float
@@ -37,7 +39,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Document frequencies over the whole index. `hashes` is sorted; `frequencies` stands beside it."""
+    """Document frequencies over the whole index; `frequencies` stands beside sorted `hashes`."""
 
     chunks: int
     mean_length: float

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypedDict
 
-from graph.model import Answer, Grade, Language, Question, QueryType, Ranked
+from graph.model import Answer, Grade, Language, QueryType, Question, Ranked
 from graph.policy import Limits, Policy
 from graph.ports import Ports, Vector
 from graph.view import QuestionView

@@ -110,7 +110,7 @@ def fold(word: str) -> str:
 
 
 def parts(word: str) -> list[str]:
-    """The pieces of a word by case and joiners, as written: `KubePodNotReady` -> Kube Pod Not Ready."""
+    """The pieces of a word by case and joiners, as written: KubePodDown -> Kube Pod Down."""
     return _PART.findall(word)
 
 
@@ -133,7 +133,7 @@ def tokens(text: str) -> list[str]:
 
 
 def content_words(text: str) -> list[tuple[str, str]]:
-    """(lower-case piece, its stem) for each piece of `text` that is no stop word, in order, once."""
+    """(lower-case piece, stem) for each piece of `text` that is no stop word, in order, once."""
     stops = stop_words()
     seen: dict[str, str] = {}
     for word in WORD.findall(unicodedata.normalize("NFC", text)):
