@@ -28,7 +28,7 @@ _EN = {
     "low_confidence": "Nothing answers this for certain; these are the nearest passages.",
     "model_down": "The language model did not answer; these are quotations from the documents.",
     "model_busy": "The language model is overloaded; these are quotations from the documents.",
-    "model_refused": "The language model declined to answer; these are quotations from the documents.",
+    "model_refused": "The language model declined this; these are quotations from the documents.",
     "model_filtered": (
         "The model's provider blocked this request; these are quotations from the documents."
     ),
@@ -63,7 +63,7 @@ _RU = {
     "web_failed": "Поиск в интернете сейчас недоступен, там я не проверил.",
     "web_off": "В интернете я не искал: здесь это отключено.",
     "web_label": "Из интернета, не из ваших документов",
-    "risky_web": "Команды из интернета взяты не из ваших документов: проверьте, прежде чем запускать.",
+    "risky_web": "Команды из интернета — не из ваших документов: проверьте их перед запуском.",
     "partial_intro": "Документы отвечают только на часть вопроса.",
     "part_missing": "Ничего не нашлось о следующем: {parts}",
     "low_confidence": "Уверенного ответа нет; вот самые близкие места.",
@@ -76,7 +76,7 @@ _RU = {
     "index_down": "Индекс документов не читается, поэтому поиска не было. Попробуйте ещё раз.",
     "index_empty": "Документы ещё не проиндексированы. Сначала выполните `belay sync`.",
     "deadline": "Время вышло раньше, чем ответ был готов целиком.",
-    "failed": "У меня что-то сломалось. Попробуйте ещё раз; если повторится, сообщите код {error_id}.",
+    "failed": "У меня что-то сломалось. Повторите вопрос; не поможет — сообщите код {error_id}.",
     "unsupported": "нет в источниках",
     "stale": "Источник обновлялся {date}: он мог устареть.",
     "older_edition": "В более старой редакции, {title} ({date}), сказано иначе.",
