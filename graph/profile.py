@@ -61,7 +61,7 @@ class Statistics:
 EMPTY_STATISTICS = Statistics(0, 1.0, np.zeros(0, np.uint64), np.zeros(0, np.float32))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
     """The corpus words of one language: stems and the unit vectors of their commonest spelling,
     minus `mean` (the mean vector of all words of that language). Shape of `vectors`: (stems, d)."""

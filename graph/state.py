@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypedDict
 
+from graph.lexicon import Lexicon
 from graph.model import Answer, Grade, Language, QueryType, Question, Ranked
 from graph.policy import Limits, Policy
 from graph.ports import Ports, Vector
@@ -107,6 +108,7 @@ class Context:
     """What nodes may use. `deadline` is a loop time in seconds after which nothing may start."""
 
     ports: Ports
+    lexicon: Lexicon
     policy: Policy
     limits: Limits
     deadline: float

@@ -13,15 +13,25 @@ from graph.ports import Vector
 class Word:
     """A content word of the question.
 
-    `idf` weighs it in coverage. `reach` lists, for each chunk language, the stems that stand for
-    it there with a worth in (0, 1]: the word itself 1, slang 0.9, a glossary neighbour its cosine.
+    `reach` lists, for each chunk language, the stems that stand for it in keyword search, with a
+    worth in (0, 1]: the word itself 1, slang 0.9, a translation its cosine. `neighbours` are near
+    words of its own language: they count for coverage, not for keyword search.
     """
 
     text: str  # lower-case, as asked
     stem: str
-    idf: float
+    idf: float  # its weight in coverage
     known: bool  # the stem occurs in the index
     reach: Mapping[Language, tuple[tuple[str, float], ...]]
+    neighbours: tuple[tuple[str, float], ...] = ()
+
+    def worths(self, language: Language) -> dict[str, float]:
+        """What each stem is worth for covering this word in a text of `language`, 0 to 1."""
+        crosses = 0.15 if _script(self.stem) != language else 0.0
+        found = {item: 0.7 * cosine for item, cosine in self.neighbours}
+        found.update((item, min(1.0, worth + crosses)) for item, worth in self.reach[language])
+        found[self.stem] = 1.0
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,31 +42,24 @@ class QuestionView:
     words: tuple[Word, ...]
     wholes: tuple[str, ...] = ()  # "=identifier" tokens
     unknown: tuple[str, ...] = ()  # words that no document mentions, as asked
+    named: tuple[str, ...] = ()  # the things the question names: identifiers, proper names
+    unknown_names: tuple[str, ...] = ()  # those of `named` that no document of the scope mentions
+    environments: frozenset[str] = frozenset()  # asked for: "prod", "staging", "test", "dev"
 
     def coverage(self, stems: Iterable[str], language: Language) -> float:
         """The idf-weighted share of the question's words that a text of `language` covers.
 
         1 for the word's own stem, 0.7 x cosine for a neighbour in the same language,
-        min(1, cosine + 0.15) for a translation; see docs/architecture.md. 0 without words.
+        min(1, cosine + 0.15) for a translation (docs/architecture.md). 0 without words.
         """
         present = frozenset(stems)
         total = sum(word.idf for word in self.words)
-        if not total:
-            return 0.0
         covered = 0.0
         for word in self.words:
-            covered += word.idf * max(
-                (
-                    _worth(word, stem, worth, self.language == language)
-                    for stem, worth in word.reach.get(language, ())
-                    if stem in present
-                ),
-                default=0.0,
-            )
-        return covered / total
+            worths = word.worths(language)
+            covered += word.idf * max((worths[i] for i in worths.keys() & present), default=0.0)
+        return covered / total if total else 0.0
 
 
-def _worth(word: Word, stem: str, worth: float, same_language: bool) -> float:
-    if stem == word.stem or worth >= 1:
-        return 1.0
-    return 0.7 * worth if same_language else min(1.0, worth + 0.15)
+def _script(stem: str) -> Language:
+    return "ru" if any("а" <= ch <= "я" for ch in stem) else "en"

@@ -1,0 +1,74 @@
+"""The verdict over a ranking: pure arithmetic on calibrated relevance, no model call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graph.model import Grade, QueryType, Ranked, Verdict
+from graph.policy import Policy
+from graph.view import QuestionView
+
+SPREAD_UNIT = 0.10  # of relevance-like spread for one unit of u
+
+
+def grade(
+    view: QuestionView, ranked: Sequence[Ranked], query_type: QueryType, policy: Policy
+) -> Grade:
+    """Relevant, partial or none, with the reason.
+
+    `ranked`: every candidate, best first. None: nothing found, below the floor, every named thing
+    unknown to the documents, or noise (a flat ranking without a certain passage).
+    """
+    if not ranked:
+        return Grade(Verdict.NONE, "no passage found", unknown_terms=_unknown(view))
+    best = ranked[0]
+    width = spread(ranked, policy.noise_k)
+    verdict, reason = _verdict(view, best, width, policy.threshold(query_type), policy)
+    critical = (
+        verdict is Verdict.PARTIAL
+        or best.scores.coverage < policy.low_coverage
+        or best.passage.stub
+    )
+    return Grade(
+        verdict,
+        reason,
+        relevance=best.scores.relevance,
+        coverage=best.scores.coverage,
+        spread=width,
+        unknown_terms=_unknown(view),
+        critical=critical,
+    )
+
+
+def _verdict(
+    view: QuestionView, best: Ranked, width: float | None, threshold: float, policy: Policy
+) -> tuple[Verdict, str]:
+    value = best.scores.relevance
+    if value < policy.floor:
+        return Verdict.NONE, f"best relevance {value:.2f} is under the floor {policy.floor:.2f}"
+    if view.named and len(view.unknown_names) == len(view.named):
+        return Verdict.NONE, f"no document mentions {', '.join(view.unknown_names)}"
+    if width is not None and width < policy.noise_spread and value < policy.certain:
+        return Verdict.NONE, f"noise: spread {width:.3f} over {policy.noise_k} documents"
+    if value >= threshold:
+        return Verdict.RELEVANT, f"best relevance {value:.2f} reaches {threshold:.2f}"
+    return Verdict.PARTIAL, f"best relevance {value:.2f} is under {threshold:.2f}"
+
+
+def spread(ranked: Sequence[Ranked], k: int) -> float | None:
+    """0.10 (u1 - uk) over the best chunks of k distinct documents; None when there are fewer.
+
+    Documents with the same file name count as one: copies in two places are not noise.
+    """
+    best: dict[str, float] = {}
+    for item in ranked:
+        name = item.passage.document.rsplit("/", 1)[-1]
+        best.setdefault(name, item.scores.u)
+        if len(best) == k:
+            values = list(best.values())
+            return SPREAD_UNIT * (values[0] - values[-1])
+    return None
+
+
+def _unknown(view: QuestionView) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*view.unknown_names, *view.unknown)))

@@ -1,0 +1,197 @@
+"""Turns a question into a QuestionView: which words count, and what the index calls them."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import numpy as np
+
+from graph import slang, spelling
+from graph.environment import asked_environments
+from graph.idf import idf
+from graph.lexicon import Lexicon
+from graph.model import LANGUAGES, Language
+from graph.ports import Matrix, Vector
+from graph.profile import Floats, Profile, Statistics, Vocabulary
+from graph.terms import term_hashes
+from graph.text import WORD, content_words, fold, parts, stem, stop_words, whole_words
+from graph.view import QuestionView, Word
+
+TRANSLATIONS = 3  # words of the other language that a question word reaches
+NEAR = 0.5  # cosine from which a word counts as near
+SURELY_NEAR = 0.6  # below: the index has no word like it
+_CYRILLIC = re.compile(r"[а-яё]", re.IGNORECASE)
+_GLOSSARY_WORD = re.compile(r"[^\W\d_]{3,}")
+_UNKNOWN_LATIN, _UNKNOWN_CYRILLIC, _BY_ANOTHER_NAME = 0.9, 0.5, 0.75  # shares of the largest idf
+_NAME_SHARE = 2  # letters from which an all-capital word is a name
+
+
+def script(word: str) -> Language:
+    return "ru" if _CYRILLIC.search(word) else "en"
+
+
+async def look(
+    text: str, language: Language, profile: Profile, lexicon: Lexicon, vector: Vector | None
+) -> QuestionView:
+    """The view of `text`. `vector` is the main embedder's; without it only words are compared.
+
+    Raises EmbedderError only when words must be embedded and `vector` is there; with no vector
+    (the embedder is down) words reach nothing but themselves and slang.
+    """
+    pairs = content_words(text)
+    near = await _near_words(pairs, profile, lexicon) if vector is not None else {}
+    words = tuple(_word(low, item, near.get(low, {}), profile) for low, item in pairs)
+    wholes = _wholes(text, pairs, profile.statistics)
+    unknown = tuple(word.text for word in words if _is_unknown(word, wholes, near))
+    return QuestionView(
+        text=text,
+        language=language,
+        vector=vector,
+        words=words,
+        wholes=wholes,
+        unknown=unknown,
+        named=_named(text, language, unknown),
+        environments=asked_environments(text),
+    )
+
+
+NearWords = dict[Language, tuple[tuple[str, float], ...]]
+
+
+async def _near_words(
+    pairs: list[tuple[str, str]], profile: Profile, lexicon: Lexicon
+) -> dict[str, NearWords]:
+    """For each word, the nearest stems of each language with their cosines."""
+    eligible = [(low, item) for low, item in pairs if _GLOSSARY_WORD.fullmatch(low)]
+    if not eligible:
+        return {}
+    vectors = await _centred(eligible, profile, lexicon)
+    found: dict[str, NearWords] = {low: {} for low, _ in eligible}
+    for language in LANGUAGES:
+        vocabulary = profile.vocabularies[language]
+        cosines = vectors @ vocabulary.vectors.T
+        for row, (low, item) in enumerate(eligible):
+            found[low][language] = _nearest(cosines[row], vocabulary, item)
+    return found
+
+
+async def _centred(pairs: list[tuple[str, str]], profile: Profile, lexicon: Lexicon) -> Matrix:
+    """Unit word vectors minus the mean of their language; words of the index need no embedding."""
+    rows: list[Floats | None] = []
+    missing: list[str] = []
+    for low, item in pairs:
+        vocabulary = profile.vocabularies[script(low)]
+        place = _rows(vocabulary).get(item)
+        rows.append(None if place is None else vocabulary.vectors[place])
+        if place is None:
+            missing.append(low)
+    fresh = iter(await lexicon.vectors(missing)) if missing else iter(())
+    for place_, (low, _) in enumerate(pairs):
+        if rows[place_] is None:
+            centred = next(fresh) - profile.vocabularies[script(low)].mean
+            rows[place_] = centred / max(float(np.linalg.norm(centred)), 1e-9)
+    return np.stack([row for row in rows if row is not None])
+
+
+def _nearest(cosines: Floats, vocabulary: Vocabulary, own: str) -> tuple[tuple[str, float], ...]:
+    count = min(TRANSLATIONS + 1, len(cosines))
+    if not count:
+        return ()
+    top = np.argpartition(-cosines, count - 1)[:count]
+    top = top[np.argsort(-cosines[top])]
+    near = [(vocabulary.stems[i], float(cosines[i])) for i in top if cosines[i] >= NEAR]
+    return tuple(pair for pair in near if pair[0] != own)[:TRANSLATIONS]
+
+
+@lru_cache(maxsize=8)
+def _rows(vocabulary: Vocabulary) -> dict[str, int]:
+    return {item: row for row, item in enumerate(vocabulary.stems)}
+
+
+def _word(low: str, item: str, near: NearWords, profile: Profile) -> Word:
+    statistics = profile.statistics
+    known = statistics.known(item)
+    own = script(low)
+    spelt = [] if known else _respelt(item, own, profile)
+    reach: dict[Language, tuple[tuple[str, float], ...]] = {}
+    for language in LANGUAGES:
+        found = {item: 1.0}
+        found.update((other, spelling.WORTH) for other in spelt)
+        found.update((other, slang.WORTH) for other in slang.alike(item))
+        if language != own:
+            for other, cosine in near.get(language, ()):
+                found.setdefault(other, cosine)
+        reach[language] = tuple(found.items())
+    weight = _weight(item, own, known, reach, statistics)
+    return Word(low, item, weight, known, reach, near.get(own, ()))
+
+
+def _respelt(item: str, language: Language, profile: Profile) -> list[str]:
+    return spelling.near_spellings(item, profile.vocabularies[language].stems)
+
+
+def _weight(
+    item: str,
+    own: Language,
+    known: bool,
+    reach: dict[Language, tuple[tuple[str, float], ...]],
+    statistics: Statistics,
+) -> float:
+    """The word's weight in coverage: its idf, or what its stand-ins or its absence suggest."""
+    if known:
+        return float(idf([item], statistics)[0])
+    others = list({other for pairs in reach.values() for other, _ in pairs} - {item})
+    present = [other for other in others if statistics.known(other)]
+    if present:
+        return _BY_ANOTHER_NAME * float(idf(present, statistics).max())
+    largest = float(idf([item], statistics)[0])
+    return largest * (_UNKNOWN_LATIN if own == "en" else _UNKNOWN_CYRILLIC)
+
+
+def _wholes(text: str, pairs: list[tuple[str, str]], statistics: Statistics) -> tuple[str, ...]:
+    """Identifiers kept whole, also those that the asker typed in one lower-case word."""
+    candidates = whole_words(text) + ["=" + low for low, _ in pairs]
+    known = statistics.frequency(term_hashes(candidates)) > 0
+    asked = whole_words(text)
+    return tuple(
+        dict.fromkeys(
+            token for token, hit in zip(candidates, known, strict=True) if hit or token in asked
+        )
+    )
+
+
+def _is_unknown(word: Word, wholes: tuple[str, ...], near: dict[str, NearWords]) -> bool:
+    if word.known or script(word.text) != "en" or not re.search(r"[a-z]{2}", word.text):
+        return False
+    if "=" + word.text in wholes or len(word.reach["en"]) > 1:
+        return False
+    cosines = [cosine for _, cosine in near.get(word.text, {}).get("en", ())]
+    return max(cosines, default=0.0) < SURELY_NEAR
+
+
+def _named(text: str, language: Language, unknown: tuple[str, ...]) -> tuple[str, ...]:
+    """What the question names: identifiers, capitalised words, Latin words in a Russian text."""
+    names: list[str] = []
+    for match in WORD.finditer(text):
+        word = match.group()
+        low = fold(word)
+        starts = not text[: match.start()].strip() or text[: match.start()].rstrip()[-1] in ".?!:"
+        if low in stop_words() or low.isdigit():
+            continue
+        if _is_name(word, starts, language) or low in unknown:
+            names.append(word)
+    return tuple(dict.fromkeys(names))
+
+
+def _is_name(word: str, starts_sentence: bool, language: Language) -> bool:
+    latin_in_russian = language == "ru" and word.isascii()
+    capitals = word.isupper() and len(word) >= _NAME_SHARE
+    capitalised = word[:1].isupper() and not starts_sentence
+    return len(parts(word)) > 1 or latin_in_russian or capitals or capitalised
+
+
+def tokens_of(name: str) -> tuple[str, ...]:
+    """The tokens by which a document would mention `name`: whole, and its telling pieces."""
+    pieces = [stem(fold(piece)) for piece in parts(name) if fold(piece) not in stop_words()]
+    return ("=" + fold(name), *(item for item in pieces if not item.isdigit()))

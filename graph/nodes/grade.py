@@ -1,0 +1,58 @@
+"""grade: is there enough evidence? Arithmetic only; the policy is in graph/grading.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from langgraph.runtime import Runtime
+
+from graph.grading import grade as judge
+from graph.model import Grade, Verdict
+from graph.state import Context, Stage, State
+
+
+async def grade(state: State, runtime: Runtime[Context]) -> State:
+    """Sets the grade of the present evidence, and takes web results as evidence when they came."""
+    web = state.get("web")
+    if web is not None:
+        return _web(state)
+    verdict = judge(
+        state["view"],
+        state["considered"],
+        state["decision"].query_type,
+        runtime.context.policy,
+    )
+    verdict = _with_parts(verdict, state)
+    runtime.stream_writer(Stage("grade", verdict.verdict.value))
+    return {"grade": verdict}
+
+
+def _with_parts(verdict: Grade, state: State) -> Grade:
+    """Parts can only help: one relevant part makes the whole worth answering in part."""
+    parts = [part.grade for part in state.get("parts", ()) if part.grade is not None]
+    if not parts or verdict.verdict is Verdict.RELEVANT:
+        return verdict
+    relevant = [part for part in parts if part.verdict is Verdict.RELEVANT]
+    if len(relevant) == len(parts):
+        reason = "every part of the question has relevant passages"
+        return replace(verdict, verdict=Verdict.RELEVANT, reason=reason, critical=True)
+    if relevant:
+        reason = f"{len(relevant)} of {len(parts)} parts have relevant passages"
+        return replace(verdict, verdict=Verdict.PARTIAL, reason=reason, critical=True)
+    return verdict
+
+
+def _web(state: State) -> State:
+    web = state["web"]
+    if not web.ranked:
+        return {"grade": replace(state["grade"], verdict=Verdict.NONE)}
+    best = web.ranked[0].scores
+    found = Grade(
+        Verdict.RELEVANT,
+        f"{len(web.ranked)} web results",
+        relevance=best.relevance,
+        coverage=best.coverage,
+        unknown_terms=state["grade"].unknown_terms,
+        critical=True,
+    )
+    return {"grade": found, "ranked": web.ranked}

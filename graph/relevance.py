@@ -1,0 +1,214 @@
+"""Candidates in, calibrated relevance out: the one scorer behind every store.
+
+For a question and a chunk (m, g: the anchors of their languages, see graph/profile.py):
+
+    x = (cos(q - mu_q, v - mu_p) - m_x) / g_x      vectors minus the mean of their language
+    y = (BM25 / sqrt(n) - m_y) / g_y               n: content words of the question
+    u = ((x + y) / 2 - m_u) / g_u                  rank by this
+    relevance = 1 / (1 + exp(-1.33 (u - 0.695)))
+
+so u = 1 (15 % of unrelated questions reach it) is a relevance of 0.60 and u = 2 is 0.85, on any
+embedding model. A question's word counts in a chunk through its best stand-in: itself, slang, or
+a translation weighted by its cosine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from graph.environment import named_environments
+from graph.idf import idf
+from graph.model import LANGUAGES, Language, Passage, Ranked, Scores
+from graph.policy import Policy
+from graph.ports import Candidate, Matrix
+from graph.profile import Floats, Profile
+from graph.terms import Hashes, counts_of, term_hashes
+from graph.view import QuestionView
+
+K1, B = 1.5, 0.6  # BM25: term saturation, length normalisation
+STEEPNESS, MIDDLE = 1.33, 0.695  # u = 1 -> 0.60, u = 2 -> 0.85
+ENVIRONMENT_PENALTY = 1.0  # in u, for a document about another environment than the asked one
+
+
+def relevance(u: float) -> float:
+    """Calibrated relevance in (0, 1) of a fused score."""
+    return float(1.0 / (1.0 + np.exp(-STEEPNESS * (u - MIDDLE))))
+
+
+def search_terms(view: QuestionView) -> tuple[str, ...]:
+    """What keyword search looks for, most telling first: identifiers, own words, stand-ins."""
+    own = sorted(view.words, key=lambda word: -word.idf)
+    others = [
+        (-worth * word.idf, item)
+        for word in own
+        for pairs in word.reach.values()
+        for item, worth in pairs
+    ]
+    ordered = [*view.wholes, *(word.stem for word in own), *(item for _, item in sorted(others))]
+    return tuple(dict.fromkeys(ordered))
+
+
+def rank(
+    view: QuestionView, candidates: Sequence[Candidate], profile: Profile, policy: Policy
+) -> tuple[Ranked, ...]:
+    """All candidates with their scores, best first. Ties keep the order of passage ids."""
+    found: list[_Scored] = []
+    for language in LANGUAGES:
+        group = [item for item in candidates if item.passage.language == language]
+        if group:
+            found.extend(_score(view, group, language, profile))
+    found.sort(key=lambda item: item.passage.id)
+    order = _by_rrf(found, policy.rrf_k) if policy.fusion == "rrf" else _by_u(found)
+    return tuple(Ranked(item.passage, _scores(item)) for item in order)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    passage: Passage
+    cosine: float | None
+    bm25: float
+    u: float
+    coverage: float
+
+
+def _scores(item: _Scored) -> Scores:
+    return Scores(item.cosine, item.bm25, item.u, relevance(item.u), item.coverage)
+
+
+def _by_u(found: list[_Scored]) -> list[_Scored]:
+    return sorted(found, key=lambda item: -item.u)
+
+
+def _by_rrf(found: list[_Scored], k: int) -> list[_Scored]:
+    """Reciprocal rank fusion; a chunk that one list lacks gets nothing from it."""
+    points = dict.fromkeys(range(len(found)), 0.0)
+    dense = [i for i in points if found[i].cosine is not None]
+    lexical = [i for i in points if found[i].bm25 > 0]
+    dense.sort(key=lambda i: -(found[i].cosine or 0.0))
+    lexical.sort(key=lambda i: -found[i].bm25)
+    for places in (dense, lexical):
+        for place, i in enumerate(places, 1):
+            points[i] += 1.0 / (k + place)
+    return [found[i] for i in sorted(points, key=lambda i: -points[i])]
+
+
+def _score(
+    view: QuestionView, group: list[Candidate], language: Language, profile: Profile
+) -> list[_Scored]:
+    calibration = profile.calibration
+    terms = [item.terms for item in group]
+    lengths = np.array([item.length for item in terms], dtype=np.float32)
+    words = WordTable(view, language, profile, lambda wanted: counts_of(wanted, terms), lengths)
+    bm25 = words.bm25()
+    pair = (view.language, language)
+    y = (bm25 - calibration.lexical[pair].m) / calibration.lexical[pair].g
+    cosines, x = _dense(view, group, language, profile)
+    if x is None:  # no embedder: words alone decide, and never beyond "one in seven unrelated"
+        x = np.minimum(y, 1.0)
+    if not view.words and not view.wholes:
+        y = x
+    final = calibration.final[view.language]
+    u = ((x + y) / 2 - final.m) / final.g - _penalties(view, group)
+    coverage = words.coverage()
+    return [
+        _Scored(
+            item.passage,
+            None if cosines is None else float(cosines[row]),
+            float(bm25[row]),
+            float(u[row]),
+            float(coverage[row]),
+        )
+        for row, item in enumerate(group)
+    ]
+
+
+def _dense(
+    view: QuestionView, group: list[Candidate], language: Language, profile: Profile
+) -> tuple[Floats | None, Floats | None]:
+    """Raw cosines, and x: cosines of centred vectors in units of their anchors."""
+    if view.vector is None:
+        return None, None
+    calibration = profile.calibration
+    vectors = np.stack([item.vector for item in group])
+    centred = centre(vectors, calibration.passage_means[language])
+    question = centre(view.vector[None, :], calibration.question_means[view.language])[0]
+    anchor = calibration.dense[view.language, language]
+    return vectors @ view.vector, (centred @ question - anchor.m) / anchor.g
+
+
+def centre(vectors: Matrix, mean: Floats) -> Matrix:
+    """Unit rows of `vectors` minus `mean`."""
+    moved = vectors - mean
+    norms = np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-9)
+    return np.asarray(moved / norms, dtype=np.float32)
+
+
+def _penalties(view: QuestionView, group: list[Candidate]) -> Floats:
+    penalties = np.zeros(len(group), dtype=np.float32)
+    if view.environments:
+        for row, item in enumerate(group):
+            named = _environments_of(item.passage)
+            if named and not named & view.environments:
+                penalties[row] = ENVIRONMENT_PENALTY
+    return penalties
+
+
+def _environments_of(passage: Passage) -> frozenset[str]:
+    name = " ".join((passage.document.rsplit(".", 1)[0], passage.title, *passage.heading))
+    return named_environments(name)
+
+
+class WordTable:
+    """Counts of a question's words, and of their stand-ins, in chunks of one language.
+
+    `counts` gives the field-weighted counts of term hashes: shape (chunks, terms). `lengths`:
+    BM25 lengths of the chunks.
+    """
+
+    def __init__(
+        self,
+        view: QuestionView,
+        language: Language,
+        profile: Profile,
+        counts: Callable[[Hashes], Floats],
+        lengths: Floats,
+    ) -> None:
+        self._view, self._language = view, language
+        terms = dict.fromkeys(view.wholes)
+        for word in view.words:
+            terms.update(dict.fromkeys(word.worths(language)))
+        self._places = {term: place for place, term in enumerate(terms)}
+        table = counts(term_hashes(terms))
+        saturation = K1 * (1 - B + B * lengths / max(profile.statistics.mean_length, 1.0))
+        self._present = table > 0
+        weights = idf(list(terms), profile.statistics)
+        self._weighted = table / (table + saturation[:, None]) * weights
+        self._rows = len(lengths)
+
+    def bm25(self) -> Floats:
+        """Field-weighted BM25 per square root of content words. Shape: (chunks,)."""
+        total = np.zeros(self._rows, dtype=np.float32)
+        for token in self._view.wholes:
+            total += self._weighted[:, self._places[token]]
+        for word in self._view.words:
+            pairs = word.reach[self._language]
+            places = [self._places[item] for item, _ in pairs]
+            worths = np.array([worth for _, worth in pairs], dtype=np.float32)
+            total += (self._weighted[:, places] * worths).max(axis=1)
+        return total / np.float32(np.sqrt(max(len(self._view.words), 1)))
+
+    def coverage(self) -> Floats:
+        """QuestionView.coverage for every chunk at once. Shape: (chunks,)."""
+        total = sum(word.idf for word in self._view.words)
+        covered = np.zeros(self._rows, dtype=np.float32)
+        if not total:
+            return covered
+        for word in self._view.words:
+            worths = word.worths(self._language)
+            places = [self._places[item] for item in worths]
+            values = np.array(list(worths.values()), dtype=np.float32)
+            covered += word.idf * (self._present[:, places] * values).max(axis=1)
+        return covered / np.float32(total)

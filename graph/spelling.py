@@ -1,0 +1,38 @@
+"""Near spellings of an unknown word among the words of the index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+WORTH = 0.8
+"""What a corrected word is worth against the word itself."""
+
+_SHORTEST = 5  # shorter words have too many neighbours one edit away
+
+
+def distance(left: str, right: str, limit: int) -> int:
+    """Edit distance with adjacent swaps counted once (optimal string alignment), up to `limit`."""
+    if abs(len(left) - len(right)) > limit:
+        return limit + 1
+    before: list[int] = []
+    previous: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left, 1):
+        before, previous, row = previous, row, [i]
+        for j, b in enumerate(right, 1):
+            cost = min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                cost = min(cost, before[j - 2] + 1)
+            row.append(cost)
+        if min(row) > limit:
+            return limit + 1
+    return row[-1]
+
+
+def near_spellings(stem: str, known: Iterable[str]) -> list[str]:
+    """Known stems one edit away (two from nine letters on) with the same first letter."""
+    if len(stem) < _SHORTEST or not stem.isalpha():
+        return []
+    limit = 2 if len(stem) >= 9 else 1  # noqa: PLR2004
+    same_start = (item for item in known if item[:1] == stem[:1] and item.isalpha())
+    return [item for item in same_start if distance(stem, item, limit) <= limit]
