@@ -12,6 +12,7 @@ GraphError
 │   └── ReplyUnusable         empty, cut by the length limit, or not the promised structure
 ├── EmbedderError             a text could not be turned into a vector
 ├── StoreError                the index could not be read
+│   ├── IndexEmpty            nothing has been indexed yet
 │   └── IndexMismatch         the index was built with another embedder or chunker
 └── WebUnavailable            the web search failed, which is not the same as "nothing found"
 """
@@ -76,6 +77,10 @@ class EmbedderError(GraphError):
 class StoreError(GraphError):
     cause = "index"
     retry_helps = True
+
+
+class IndexEmpty(StoreError):
+    retry_helps = False
 
 
 class IndexMismatch(StoreError):

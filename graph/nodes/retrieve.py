@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
+from graph.errors import StoreError
 from graph.grading import grade
 from graph.retrieval import Found, evidence, find, merged
 from graph.state import Context, Stage, State, SubQuestion
@@ -35,12 +36,7 @@ async def retrieve(state: State, runtime: Runtime[Context]) -> State:
 
 async def _parts(state: State, parts: tuple[SubQuestion, ...], context: Context) -> State:
     policy = context.policy
-    scope = state["question"].scope
-    async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(find(part.text, state["language"], scope, context)) for part in parts
-        ]
-    found = [task.result() for task in tasks]
+    found = await _side_by_side(parts, state, context)
     graded = tuple(
         _graded(part, one, state, context) for part, one in zip(parts, found, strict=True)
     )
@@ -55,6 +51,21 @@ async def _parts(state: State, parts: tuple[SubQuestion, ...], context: Context)
         "ranked": evidence(lifted, policy),
         "notes": tuple(dict.fromkeys(note for one in found for note in one.notes)),
     }
+
+
+async def _side_by_side(
+    parts: tuple[SubQuestion, ...], state: State, context: Context
+) -> list[Found]:
+    scope = state["question"].scope
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(find(part.text, state["language"], scope, context))
+                for part in parts
+            ]
+    except* StoreError as failed:
+        raise StoreError("the index could not be searched") from failed
+    return [task.result() for task in tasks]
 
 
 def _graded(part: SubQuestion, found: Found, state: State, context: Context) -> SubQuestion:

@@ -1,0 +1,174 @@
+"""Builds the graph and runs questions through it.
+
+A question always ends in one Answer: when a dependency breaks, the answer says which and carries
+an error id; nothing is raised to the caller except cancellation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from graph import routes
+from graph.errors import GraphError, IndexEmpty, StoreError
+from graph.lexicon import Lexicon
+from graph.model import Answer, Outcome, Question
+from graph.nodes.classify import classify
+from graph.nodes.contextualize import contextualize
+from graph.nodes.decline import decline
+from graph.nodes.decompose import decompose
+from graph.nodes.generate import generate
+from graph.nodes.grade import grade
+from graph.nodes.retrieve import retrieve
+from graph.nodes.verify import verify
+from graph.nodes.web import web
+from graph.phrases import say
+from graph.policy import Limits, Policy
+from graph.ports import Ports
+from graph.state import Context, Stage, State, Token
+from graph.text import question_language
+from graph.trace import Trace, trace
+
+log = logging.getLogger(__name__)
+
+Node = Callable[[State, Runtime[Context]], Awaitable[State]]
+NODES: dict[str, Node] = {
+    "contextualize": contextualize,
+    "classify": classify,
+    "retrieve": retrieve,
+    "grade": grade,
+    "decompose": decompose,
+    "web": web,
+    "generate": generate,
+    "verify": verify,
+    "decline": decline,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The last event of a run."""
+
+    answer: Answer
+    trace: Trace
+
+
+Event = Stage | Token | Finished
+
+
+def build() -> Any:  # LangGraph's compiled type has four parameters and says no more than this
+    """The compiled graph; docs/architecture.md shows its picture, drawn from this function."""
+    graph = StateGraph(State, context_schema=Context)
+    for name, node in NODES.items():
+        graph.add_node(name, _timed(name, node))
+    graph.add_edge(START, "contextualize")
+    graph.add_conditional_edges("contextualize", routes.after_contextualize)
+    graph.add_edge("classify", "retrieve")
+    graph.add_edge("retrieve", "grade")
+    graph.add_conditional_edges("grade", routes.after_grade)
+    graph.add_conditional_edges("decompose", routes.after_decompose)
+    graph.add_edge("web", "grade")
+    graph.add_edge("generate", "verify")
+    graph.add_conditional_edges("verify", routes.after_verify)
+    graph.add_edge("decline", END)
+    return graph.compile()
+
+
+def _timed(name: str, node: Node) -> Node:
+    async def run(state: State, runtime: Runtime[Context]) -> State:
+        started = time.perf_counter()
+        update = await node(state, runtime)
+        elapsed = (time.perf_counter() - started) * 1000
+        return {**update, "milliseconds": ((name, elapsed),)}
+
+    return run
+
+
+class Machine:
+    """Answers questions with one set of ports. Safe for many questions at once."""
+
+    def __init__(
+        self,
+        ports: Ports,
+        policy: Policy | None = None,
+        limits: Limits | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.ports = ports
+        self.policy = policy or Policy()
+        self.limits = limits or Limits()
+        self._now = now
+        self._lexicon = Lexicon(ports.words)
+        self._graph = build()
+
+    async def ask(self, question: Question) -> AsyncIterator[Event]:
+        """Stages and tokens as they come, and Finished as the last event."""
+        started = time.perf_counter()
+        state: State = {"question": question}
+        answer: Answer | None = None
+        try:
+            async with asyncio.timeout(self.limits.deadline):
+                async for mode, payload in self._run(question):
+                    if mode == "custom":
+                        yield payload
+                    else:
+                        state = cast(State, payload)
+            answer = state["answer"]
+        except TimeoutError:
+            answer = self._failed(question, "deadline", TimeoutError("deadline"))
+        except IndexEmpty as error:
+            answer = self._failed(question, "index_empty", error)
+        except StoreError as error:
+            answer = self._failed(question, "index_down", error)
+        except GraphError as error:
+            answer = self._failed(question, "failed", error)
+        except Exception as error:
+            answer = self._failed(question, "failed", error)
+        total = (time.perf_counter() - started) * 1000
+        yield Finished(answer, trace(state, answer, self.policy, total))
+
+    async def answer(self, question: Question) -> Finished:
+        """The answer alone, for callers that do not stream."""
+        async for event in self.ask(question):
+            if isinstance(event, Finished):
+                return event
+        raise AssertionError("ask() ends in Finished")
+
+    def _run(self, question: Question) -> AsyncIterator[tuple[str, Any]]:
+        context = Context(
+            ports=self.ports,
+            lexicon=self._lexicon,
+            policy=self.policy,
+            limits=self.limits,
+            deadline=asyncio.get_running_loop().time() + self.limits.deadline,
+            now=self._now,
+        )
+        stream: AsyncIterator[tuple[str, Any]] = self._graph.astream(
+            {"question": question},
+            config={"recursion_limit": self.limits.recursion},
+            context=context,
+            stream_mode=["custom", "values"],
+        )
+        return stream
+
+    def _failed(self, question: Question, key: str, error: BaseException) -> Answer:
+        """The error goes to the log under an id; the person gets the id and a sentence."""
+        error_id = uuid.uuid4().hex[:8]
+        log.error("question failed: %s (error id %s)", key, error_id, exc_info=error)
+        language = question_language(question.text)
+        return Answer(
+            question_id=question.id,
+            outcome=Outcome.FAILED,
+            text=say(key, language, error_id=error_id),
+            language=language,
+            error_id=error_id,
+        )
