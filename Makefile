@@ -1,0 +1,74 @@
+# Needs make and Python 3.11 or later. `make` alone lists the targets.
+#
+#   PYTHON=python3.12      the interpreter, when the first suitable one is not the right one
+#   ARGS="-k verify -x"    passed on to `belay chat`, pytest or uv
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+VENV ?= .venv
+PYTHON ?=
+ARGS ?=
+
+PY := $(VENV)/bin/python
+BELAY := $(VENV)/bin/belay
+# Two threads that spin-wait for each other are slower than one as soon as the machine is busy.
+QUIET_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 LANGSMITH_TRACING=false
+
+.PHONY: help setup run test check fix lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: $(VENV)/.installed ## virtual environment with the locked packages and Belay itself
+
+run: setup ## index the example documents and open the chat
+	@$(BELAY) sync examples/docs </dev/null >&2
+	@$(BELAY) chat $(ARGS)
+
+test: check $(VENV)/.peers ## everything: check, then the test suite
+	@$(QUIET_ENV) $(PY) -m pytest $(ARGS)
+
+check: setup ## format, lint, types, import rules, generated documentation
+	@$(PY) -m ruff format --quiet --check .
+	@$(PY) -m ruff check --quiet .
+	@$(PY) -m mypy
+	@$(VENV)/bin/lint-imports
+	@$(QUIET_ENV) $(PY) scripts/docs.py --check
+
+fix: setup ## format, repair what the linter can repair, write the generated documentation
+	@$(PY) -m ruff format .
+	@$(PY) -m ruff check --fix .
+	@$(QUIET_ENV) $(PY) scripts/docs.py
+
+# The runtime and build locks take their versions from the full one, so the image runs what was tested.
+UV_COMPILE = PATH="$(VENV)/bin:$$PATH" uv pip compile --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-annotate --no-header
+
+lock: $(VENV)/.created ## resolve the three lock files again (ARGS=--upgrade for newer versions)
+	@command -v uv >/dev/null || $(PY) -m pip install --quiet uv
+	@$(UV_COMPILE) pyproject.toml --group dev --all-extras $(ARGS) -o requirements.lock
+	@$(UV_COMPILE) pyproject.toml -c requirements.lock -o requirements-runtime.lock
+	@echo hatchling | $(UV_COMPILE) - -c requirements.lock -o requirements-build.lock
+
+clean: ## remove the virtual environment and caches; indexed documents in .belay stay
+	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .cache
+	find bot graph adapters tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.created:
+	@scripts/venv $(VENV) "$(PYTHON)" </dev/null
+	@touch $@
+
+$(VENV)/.locked: requirements.lock $(VENV)/.created
+	@scripts/install $(PY) $<
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml $(VENV)/.locked
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.peers: requirements-peers.txt $(VENV)/.locked
+	@scripts/install $(PY) $< --no-deps
+	@touch $@
