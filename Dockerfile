@@ -1,0 +1,51 @@
+# syntax=docker/dockerfile:1
+ARG PYTHON_VERSION=3.11
+
+FROM python:${PYTHON_VERSION}-slim-bookworm AS build
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
+    PIP_NO_CACHE_DIR=1 \
+    PIP_ROOT_USER_ACTION=ignore
+WORKDIR /src
+
+# The environment that is copied has no pip: the one of the base image installs into it.
+RUN python -m venv --without-pip /opt/belay
+COPY requirements-runtime.lock ./
+RUN pip --python /opt/belay/bin/python install --require-hashes --only-binary :all: \
+        -r requirements-runtime.lock
+
+COPY requirements-build.lock ./
+RUN pip install --require-hashes -r requirements-build.lock
+COPY pyproject.toml README.md LICENSE ./
+COPY graph graph
+COPY bot bot
+COPY adapters adapters
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir /dist . \
+    && pip --python /opt/belay/bin/python install --no-deps /dist/*.whl
+
+
+FROM python:${PYTHON_VERSION}-slim-bookworm
+LABEL org.opencontainers.image.title="Belay" \
+      org.opencontainers.image.description="A chat bot that answers a team's questions from the team's own documents" \
+      org.opencontainers.image.licenses="Apache-2.0"
+
+RUN useradd --no-log-init --uid 10001 --user-group --home-dir /data --create-home belay
+COPY --from=build /opt/belay /opt/belay
+
+# With LANGSMITH_TRACING set to true in the host's environment, prompts would leave the machine.
+# One thread a library: spin-waiting threads slow each other down in a small container.
+ENV PATH=/opt/belay/bin:$PATH \
+    BELAY_HOME=/data \
+    LANGSMITH_TRACING=false \
+    OMP_NUM_THREADS=1 \
+    OPENBLAS_NUM_THREADS=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONUNBUFFERED=1
+
+USER 10001:10001
+WORKDIR /data
+VOLUME /data
+
+# No HEALTHCHECK: there is no server to ask yet. `belay doctor` also asks the chat model, and a
+# container restarted because a remote model is down would lose the questions it is answering.
+ENTRYPOINT ["belay"]
+CMD ["run"]
