@@ -1,0 +1,31 @@
+"""Which adapter stands behind which name. Nothing here imports an adapter before it is used.
+
+The table is strings so that a process pays only for what it uses; tests/bot/test_registry.py
+resolves every row and checks it against its port.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+FACTORIES: dict[str, str] = {
+    "index.sqlite": "adapters.sqlite:create",
+    "embedder.builtin": "adapters.use:create",
+    "embedder.e5": "adapters.e5:create",
+    "embedder.openai": "adapters.openai:create_embedder",
+    "model.openai": "adapters.openai:create_chat",
+    "web.duckduckgo": "adapters.duckduckgo:create",
+    "source.folder": "adapters.folder:create",
+    "console": "adapters.console:create",
+    "parser.html": "adapters.documents.html:to_markdown",
+    "parser.rst": "adapters.documents.rst:to_markdown",
+}
+
+
+def factory(name: str) -> Callable[..., Any]:
+    """The callable behind `name`. Raises KeyError for an unknown name."""
+    module, _, attribute = FACTORIES[name].partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), attribute)
+    return found

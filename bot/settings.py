@@ -1,0 +1,239 @@
+"""All settings: environment variables (prefix BELAY_) over one TOML file over defaults.
+
+The only module that reads the environment. The file is `belay.toml` in the working directory, or
+what BELAY_CONFIG names. Nested keys: `[thresholds] factual = 0.75` in the file,
+BELAY_THRESHOLDS__FACTUAL=0.75 in the environment.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
+
+from bot.errors import SettingsError
+from graph.model import LEVELS
+from graph.policy import Limits, Policy
+
+PREFIX = "BELAY_"
+_POLICY, _LIMITS = Policy(), Limits()
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Thresholds(_Section):
+    """On calibrated relevance, 0 to 1. See "How it decides" in the README."""
+
+    factual: float = Field(default=_POLICY.factual, ge=0, le=1)
+    analytical: float = Field(default=_POLICY.analytical, ge=0, le=1)
+    synthesis: float = Field(default=_POLICY.synthesis, ge=0, le=1)
+    floor: float = Field(default=_POLICY.floor, ge=0, le=1)
+    certain: float = Field(default=_POLICY.certain, ge=0, le=1)
+    noise_spread: float = Field(default=_POLICY.noise_spread, ge=0, le=1)
+    noise_k: int = Field(default=_POLICY.noise_k, ge=2, le=50)
+    low_coverage: float = Field(default=_POLICY.low_coverage, ge=0, le=1)
+    classify_margin: float = Field(default=_POLICY.classify_margin, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def in_order(self) -> Thresholds:
+        lowest = min(self.factual, self.analytical, self.synthesis)
+        if self.floor > lowest:
+            raise ValueError(f"floor {self.floor} is above the lowest threshold {lowest}")
+        return self
+
+
+class Retrieval(_Section):
+    """How passages are chosen and how many the model reads."""
+
+    fusion: Literal["calibrated", "rrf"] = "calibrated"
+    rrf_k: int = Field(default=_POLICY.rrf_k, ge=1)
+    chunks_per_document: int = Field(default=_POLICY.chunks_per_document, ge=1, le=20)
+    small_document: int = Field(default=_POLICY.small_document, ge=0)
+    passages: int = Field(default=_POLICY.passages, ge=1, le=50)
+    context_tokens: int = Field(default=_POLICY.context_tokens, ge=200)
+    sub_questions: int = Field(default=_POLICY.sub_questions, ge=1, le=8)
+    sub_question_penalty: float = Field(default=_POLICY.sub_question_penalty, ge=0)
+    stale_days: int = Field(default=_POLICY.stale_days, ge=1)
+
+
+class LimitSettings(_Section):
+    """Seconds, characters and counts."""
+
+    deadline: float = Field(default=_LIMITS.deadline, gt=0)
+    reserve: float = Field(default=_LIMITS.reserve, ge=0)
+    model_timeout: float = Field(default=_LIMITS.model_timeout, gt=0)
+    embed_timeout: float = Field(default=_LIMITS.embed_timeout, gt=0)
+    web_timeout: float = Field(default=_LIMITS.web_timeout, gt=0)
+    question_characters: int = Field(default=_LIMITS.question_characters, ge=200)
+    answer_tokens: int = Field(default=_LIMITS.answer_tokens, ge=64)
+    history_turns: int = Field(default=_LIMITS.history_turns, ge=0)
+    history_tokens: int = Field(default=_LIMITS.history_tokens, ge=0)
+
+
+class WebSettings(_Section):
+    backends: tuple[str, ...] = ("duckduckgo", "mojeek", "brave")
+    region: str = ""
+    results: int = Field(default=_POLICY.web_results, ge=1, le=20)
+    proxy: str = ""
+    ca_file: str = ""
+    private_names: tuple[str, ...] = ()  # never sent to a search engine
+
+
+class SourceSettings(_Section):
+    """One `[[sources]]` entry of belay.toml."""
+
+    path: Path
+    name: str = ""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    audience: str = LEVELS[0]
+    labels: tuple[str, ...] = ("all",)
+
+    @field_validator("audience")
+    @classmethod
+    def known_level(cls, value: str) -> str:
+        if value not in LEVELS:
+            raise ValueError(f"unknown level {value!r}; use one of {', '.join(LEVELS)}")
+        return value
+
+
+class IngestSettings(_Section):
+    max_file_bytes: int = Field(default=20_000_000, ge=1000)
+    mask_secrets: bool = True
+    shrink_limit: float = Field(default=0.5, ge=0, le=1)  # a sync that would lose more is refused
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX,
+        env_nested_delimiter="__",
+        extra="ignore",
+        frozen=True,
+        str_strip_whitespace=True,
+        protected_namespaces=(),
+    )
+
+    home: Path = Path(".belay")
+    model: str = ""
+    model_url: str = ""
+    model_key: SecretStr = SecretStr("")
+    embedder: str = "builtin"
+    web: bool = True
+    level: str = LEVELS[-1]  # whose documents the terminal may read
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
+    thresholds: Thresholds = Thresholds()
+    retrieval: Retrieval = Retrieval()
+    limits: LimitSettings = LimitSettings()
+    web_search: WebSettings = WebSettings()
+    ingest: IngestSettings = IngestSettings()
+    sources: tuple[SourceSettings, ...] = ()
+
+    @field_validator("level")
+    @classmethod
+    def known_level(cls, value: str) -> str:
+        if value not in LEVELS:
+            raise ValueError(f"unknown level {value!r}; use one of {', '.join(LEVELS)}")
+        return value
+
+    @field_validator("embedder")
+    @classmethod
+    def known_embedder(cls, value: str) -> str:
+        if value in ("builtin", "e5") or (value.startswith("openai:") and len(value) > 7):  # noqa: PLR2004
+            return value
+        raise ValueError(f"{value!r} is none of: builtin, e5, openai:MODEL")
+
+    @field_validator("model_url")
+    @classmethod
+    def an_address(cls, value: str) -> str:
+        if value and not value.startswith(("http://", "https://")):
+            raise ValueError(f"{value!r} must begin with http:// or https://")
+        return value.rstrip("/")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, _file_source(settings_cls)
+
+    def policy(self) -> Policy:
+        t, r = self.thresholds, self.retrieval
+        return Policy(
+            **t.model_dump(), **r.model_dump(), web=self.web, web_results=self.web_search.results
+        )
+
+    def limit_values(self) -> Limits:
+        return Limits(**self.limits.model_dump())
+
+
+def load(**overrides: Any) -> Settings:
+    """The settings of this process. Raises SettingsError naming the key and what it should be."""
+    try:
+        settings = Settings(**overrides)
+    except ValidationError as error:
+        raise SettingsError(_explain(error), remedy="see the settings table in README.md") from None
+    if not settings.model_key.get_secret_value():
+        fallback = os.environ.get("OPENAI_API_KEY", "").strip()
+        settings = settings.model_copy(update={"model_key": SecretStr(fallback)})
+    return settings
+
+
+def config_path() -> Path | None:
+    """The TOML file in use. Raises SettingsError when BELAY_CONFIG names a missing file."""
+    named = os.environ.get(PREFIX + "CONFIG", "").strip()
+    path = Path(named or "belay.toml")
+    if path.is_file():
+        return path
+    if named:
+        raise SettingsError(f"BELAY_CONFIG: there is no file {named!r}")
+    return None
+
+
+def _file_source(settings_cls: type[BaseSettings]) -> PydanticBaseSettingsSource:
+    path = config_path()
+    return InitSettingsSource(settings_cls, init_kwargs=_read_toml(path) if path else {})
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise SettingsError(f"{path}: {error}", remedy="correct the file's TOML") from None
+    unknown = sorted(set(data) - set(Settings.model_fields))
+    if unknown:
+        known = ", ".join(sorted(Settings.model_fields))
+        raise SettingsError(f"{path}: unknown key {unknown[0]!r}", remedy=f"known keys: {known}")
+    return data
+
+
+def _explain(error: ValidationError) -> str:
+    lines = []
+    for item in error.errors():
+        path = [str(part) for part in item["loc"]]
+        key = PREFIX + "__".join(path).upper().removeprefix(PREFIX)
+        message = item["msg"].removeprefix("Value error, ")
+        lines.append(f"{key} ({'.'.join(path).lower().removeprefix('belay_')}): {message}")
+    return "; ".join(lines)
