@@ -23,6 +23,7 @@ help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
 setup: $(VENV)/.installed ## virtual environment with the locked packages and Belay itself
+	@:
 
 run: setup ## index the example documents and open the chat
 	@$(BELAY) sync examples/docs </dev/null >&2
@@ -51,7 +52,7 @@ lock: $(VENV)/.created ## resolve the three lock files again (ARGS=--upgrade for
 	@command -v uv >/dev/null || $(PY) -m pip install --quiet uv
 	@$(UV_COMPILE) pyproject.toml --group dev --all-extras $(ARGS) -o requirements.lock
 	@$(UV_COMPILE) pyproject.toml -c requirements.lock -o requirements-runtime.lock
-	@echo hatchling | $(UV_COMPILE) - -c requirements.lock -o requirements-build.lock
+	@printf '%s\n' hatchling editables | $(UV_COMPILE) - -c requirements.lock -o requirements-build.lock
 
 clean: ## remove the virtual environment and caches; indexed documents in .belay stay
 	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .cache
@@ -65,7 +66,8 @@ $(VENV)/.locked: requirements.lock $(VENV)/.created
 	@scripts/install $(PY) $<
 	@touch $@
 
-$(VENV)/.installed: pyproject.toml $(VENV)/.locked
+$(VENV)/.installed: pyproject.toml requirements-build.lock $(VENV)/.locked
+	@scripts/install $(PY) requirements-build.lock
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
