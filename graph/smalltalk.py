@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 
 from graph.mentions import weight, word_file
+from graph.model import Answer, Language, Outcome, Question
+from graph.phrases import say
 from graph.text import fold, has_words, normalise
 
 _EMOJI = re.compile(r":[a-z0-9_+\-']+:", re.IGNORECASE)
@@ -52,6 +54,20 @@ def is_small_talk(text: str) -> bool:
 def is_greeting(text: str) -> bool:
     """True for small talk that opens a conversation."""
     return is_small_talk(text) and bool(_GREETING.search(_plain(text)))
+
+
+def courtesy(question: Question, language: Language) -> Answer | None:
+    """The friendly line for a message that asks nothing; None for everything else.
+
+    It cites nothing, so it is never "answered".
+    """
+    if is_blank(question.text):
+        key = "blank_question"
+    elif is_small_talk(question.text):
+        key = "greeting" if is_greeting(question.text) else "thanks"
+    else:
+        return None
+    return Answer(question.id, Outcome.NOT_FOUND, say(key, language), language)
 
 
 def _plain(text: str) -> str:

@@ -1,0 +1,113 @@
+"""decline: says honestly that the documents hold no answer, and what would help instead.
+
+It names the nearest documents and who could know, tells an empty web search from one that failed,
+and cites nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from langgraph.runtime import Runtime
+
+from graph.model import Answer, Language, Outcome, Passage, Ranked, SourceType
+from graph.phrases import listed, say
+from graph.smalltalk import courtesy
+from graph.state import Context, Stage, State
+from graph.text import question_language
+
+_NEAREST = 3  # documents shown
+_TERMS = 4  # words shown that no document mentions
+_NOT_DOCUMENTS = (SourceType.WEB, SourceType.SESSION)
+_MARKUP = re.compile(r"([\\`*\[\]<>|])")
+
+
+async def decline(state: State, runtime: Runtime[Context]) -> State:
+    """Sets the answer for small talk and for questions that the documents do not answer."""
+    if "answer" in state:
+        return {}
+    runtime.stream_writer(Stage("decline"))
+    question = state["question"]
+    language = state.get("language") or question_language(question.text)
+    answer = courtesy(question, language) or _not_found(state, language, runtime.context)
+    return {"answer": answer}
+
+
+def nearest_documents(state: State) -> tuple[Ranked, ...]:
+    """The best passage of each of the nearest documents, best first."""
+    ranked = (*state.get("ranked", ()), *state.get("considered", ()))
+    found: dict[tuple[str, str], Ranked] = {}
+    for item in ranked:
+        if item.passage.source_type not in _NOT_DOCUMENTS:
+            found.setdefault((item.passage.source, item.passage.document), item)
+    return tuple(found.values())[:_NEAREST]
+
+
+def _not_found(state: State, language: Language, context: Context) -> Answer:
+    nearest = nearest_documents(state)
+    paragraphs = [
+        " ".join(_findings(state, language, context)),
+        _nearest_list(nearest, language),
+        _hand_off(nearest, language),
+    ]
+    return Answer(
+        question_id=state["question"].id,
+        outcome=Outcome.NOT_FOUND,
+        text="\n\n".join(paragraph for paragraph in paragraphs if paragraph),
+        language=language,
+        nearest=nearest,
+        notes=tuple(dict.fromkeys(state.get("notes", ()))),
+    )
+
+
+def _findings(state: State, language: Language, context: Context) -> Iterable[str]:
+    draft, grade = state.get("draft"), state.get("grade")
+    close = draft is not None and draft.insufficient is not None and "web" not in state
+    yield say("insufficient" if close else "not_found", language)
+    if grade is not None and grade.unknown_terms:
+        terms = [f"`{_plain(term)}`" for term in grade.unknown_terms[:_TERMS]]
+        yield say("never_mentioned", language, terms=listed(terms, language))
+    key = _web_key(state, context)
+    if key:
+        yield say(key, language)
+
+
+def _web_key(state: State, context: Context) -> str | None:
+    web = state.get("web")
+    if web is None:
+        allowed = context.policy.web and state["question"].web_allowed
+        return None if allowed and context.ports.web is not None else "web_off"
+    return {"failed": "web_failed", "empty": "web_empty", "found": "web_useless"}[web.status]
+
+
+def _nearest_list(nearest: Iterable[Ranked], language: Language) -> str:
+    items = [_item(ranked.passage, language) for ranked in nearest]
+    return "\n".join([say("nearest", language), *items]) if items else ""
+
+
+def _item(passage: Passage, language: Language) -> str:
+    key = "nearest_item_owner" if passage.owner else "nearest_item"
+    return say(
+        key,
+        language,
+        title=_escaped(passage.title or passage.document),
+        document=_plain(passage.document),
+        owner=_escaped(passage.owner),
+    )
+
+
+def _hand_off(nearest: Iterable[Ranked], language: Language) -> str:
+    owners = dict.fromkeys(_escaped(item.passage.owner) for item in nearest if item.passage.owner)
+    sentences = [say("ask_person", language, people=", ".join(owners))] if owners else []
+    return " ".join([*sentences, say("hand_off", language)])
+
+
+def _escaped(text: str) -> str:
+    """Document text as plain text inside Markdown."""
+    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
+
+
+def _plain(text: str) -> str:
+    """Document text that can stand inside a code span."""
+    return " ".join(text.replace("`", "'").split())
