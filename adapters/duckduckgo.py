@@ -15,11 +15,12 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 from urllib.parse import parse_qs, quote_plus, urlsplit
 
+from adapters.regions import BY_LANGUAGE, normalised_region
 from adapters.throttle import Breaker, Clock, TokenBucket
 from bot.errors import SettingsError
 from graph.errors import WebUnavailable
@@ -45,19 +46,6 @@ _CHALLENGES = ("captcha", "anomaly", "unusual traffic", "a robot", "bots use", "
 _SCRIPTS = re.compile(r"<(script|style)\b.*?</\1>", re.DOTALL)
 _NO_RESULTS = "No results found."
 _REFUSED = "Failed to fetch"  # the start of extract's message when the status is not 200
-_NO_REGION = frozenset({"", "wt-wt", "xx-xx", "all", "none"})
-_BY_LANGUAGE: Mapping[Language, str] = {"en": "us-en", "ru": "ru-ru"}
-_REGIONS = frozenset(
-    {
-        *("ar-es", "at-de", "au-en", "be-fr", "be-nl", "bg-bg", "br-pt", "ca-en", "ca-fr", "ch-de"),
-        *("ch-fr", "ch-it", "cl-es", "cn-zh", "co-es", "ct-ca", "cz-cs", "de-de", "dk-da", "ee-et"),
-        *("es-es", "fi-fi", "fr-fr", "gr-el", "hk-tzh", "hr-hr", "hu-hu", "id-en", "id-id"),
-        *("ie-en", "il-he", "in-en", "it-it", "jp-jp", "kr-kr", "lt-lt", "lv-lv", "mx-es", "my-en"),
-        *("my-ms", "nl-nl", "no-no", "nz-en", "pe-es", "ph-en", "ph-tl", "pl-pl", "pt-pt", "ro-ro"),
-        *("ru-ru", "se-sv", "sg-en", "sk-sk", "sl-sl", "th-th", "tr-tr", "tw-tzh", "ua-uk"),
-        *("ue-es", "uk-en", "us-en", "ve-es", "vn-vi", "xl-es", "za-en"),
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +53,26 @@ class Pace:
     """Time-outs and pauses in seconds, and counts."""
 
     request: int = 4  # one request to one backend
-    search: float = 10.0  # all backends together; with `patience` below the graph's web time-out
+    search: float = 10.0  # all backends together
     patience: float = 1.5  # the longest wait for one's turn
+    margin: float = 0.5  # so that the caller's own time-out does not come first
     threads: int = 2  # an abandoned request holds its thread until `request` runs out
     burst: int = 5  # searches at once, and then one every `interval`
     interval: float = 2.0
     failures: int = 3  # failed searches in a row, after which none is tried for `pause`
     pause: float = 180.0
+
+    @classmethod
+    def within(cls, deadline: float) -> Pace:
+        """The usual pace, with waiting and searching done shortly before `deadline`."""
+        usual = cls()
+        share = deadline / (usual.patience + usual.search + usual.margin)
+        return replace(
+            usual,
+            request=max(1, min(usual.request, int(usual.request * share))),
+            search=usual.search * share,
+            patience=usual.patience * share,
+        )
 
 
 class DuckDuckGo(WebSearch):
@@ -87,8 +88,8 @@ class DuckDuckGo(WebSearch):
         *,
         backends: Sequence[str] = BACKENDS,
         region: str = "",
-        proxy: str | None = None,
-        ca_file: str | None = None,
+        proxy: str = "",
+        ca_file: str = "",
         pace: Pace | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -154,7 +155,7 @@ class DuckDuckGo(WebSearch):
 
     def _ask(self, backend: str, query: str, language: Language, limit: int) -> list[WebResult]:
         """Results as the backend gave them, empty for "no results". Raises BackendFailed."""
-        region = self._region or _BY_LANGUAGE[language]
+        region = self._region or BY_LANGUAGE[language]
         try:
             client = self._client()
             # Twice the need: cleaning drops doubles, and a host counts at most twice.
@@ -185,7 +186,9 @@ class DuckDuckGo(WebSearch):
     def _client(self) -> Any:
         from ddgs import DDGS  # noqa: PLC0415 - 0.1 s that only a question for the web pays
 
-        return DDGS(proxy=self._proxy, timeout=self._pace.request, verify=self._ca_file or True)
+        return DDGS(
+            proxy=self._proxy or None, timeout=self._pace.request, verify=self._ca_file or True
+        )
 
     def _report(self, backend: str, failed: Exception) -> None:
         """One warning for each backend until it works again."""
@@ -202,36 +205,17 @@ def create(
     *,
     backends: Sequence[str] = BACKENDS,
     region: str = "",
-    proxy: str | None = None,
-    ca_file: str | None = None,
+    deadline: float = 12.0,
+    proxy: str = "",
+    ca_file: str = "",
 ) -> WebSearch:
-    """The web search of a running bot. Raises SettingsError."""
-    return DuckDuckGo(backends=backends, region=region, proxy=proxy, ca_file=ca_file)
-
-
-def normalised_region(region: str) -> str:
-    """`region` as country-language in lower case; "" for no region ("", "wt-wt").
-
-    A language or a country alone, another order and another separator are understood. Raises
-    SettingsError for what no search engine knows.
-    """
-    low = region.strip().lower().replace("_", "-")
-    if low in _NO_REGION:
-        return ""
-    parts = low.split("-")
-    for known in (low, "-".join(reversed(parts)), f"{low}-{low}"):
-        if known in _REGIONS:
-            return known
-    for language, default in _BY_LANGUAGE.items():
-        if low == language:
-            return default
-    for place in (0, 1):  # a country, then a language
-        for known in sorted(_REGIONS):
-            if known.split("-")[place] == low:
-                return known
-    raise SettingsError(
-        f"the web search region {region!r} is not known",
-        "use country-language, for example us-en or ru-ru, or leave it empty",
+    """The web search of a running bot; `deadline` is in seconds. Raises SettingsError."""
+    return DuckDuckGo(
+        backends=backends,
+        region=region,
+        proxy=proxy,
+        ca_file=ca_file,
+        pace=Pace.within(deadline),
     )
 
 
@@ -241,7 +225,7 @@ def _checked_backends(backends: Sequence[str]) -> tuple[str, ...]:
     if unknown or not names:
         # ddgs itself would silently ask every engine it knows.
         raise SettingsError(
-            f"web search backends {unknown} are not known" if unknown else "no web search backend",
+            f"web_search.backends: {unknown or names!r} cannot be used",
             f"choose from {', '.join(sorted(_PAGES.keys() | _UNCHECKED))}",
         )
     return names
