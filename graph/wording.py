@@ -30,7 +30,7 @@ def is_faithful(worded: str, text: str, history: Sequence[Turn]) -> bool:
     if asks(text) and not asks(worded):
         return False
     conversation = " ".join([text, *(turn.text for turn in history)])
-    return _keeps(worded, text) and _adds_nothing(worded, conversation)
+    return _keeps(worded, text) and adds_nothing(worded, conversation)
 
 
 def _keeps(worded: str, text: str) -> bool:
@@ -44,14 +44,15 @@ def _keeps(worded: str, text: str) -> bool:
     return exact and 2 * len(kept) >= len(wanted)
 
 
-def _adds_nothing(worded: str, conversation: str) -> bool:
+def adds_nothing(worded: str, conversation: str) -> bool:
+    """True when names and numbers, and most telling words, of `worded` are in `conversation`."""
     said = fold(conversation)
-    literals = names(worded) + [word for word in WORD.findall(worded) if word.isdigit()]
-    if any(fold(literal) not in said for literal in literals):
-        return False
-    telling = [word for word in WORD.findall(worded) if is_telling(word)]
+    words = WORD.findall(worded)
+    literals = [*names(worded), *(word for word in words if word.isdigit())]
+    telling = [word for word in words if is_telling(word)]
     new = [word for word in telling if not _occurs(word, conversation)]
-    return len(new) <= _NEW_WORDS * len(telling)
+    known = all(fold(literal) in said for literal in literals)
+    return known and len(new) <= _NEW_WORDS * len(telling)
 
 
 def _occurs(word: str, text: str) -> bool:
