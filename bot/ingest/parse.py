@@ -1,0 +1,206 @@
+"""From the text of a file to its outline, by the file's suffix.
+
+Formats that need a vendor's parser (HTML, reStructuredText) are converted to Markdown by the
+converters that the caller passes in; what cannot be parsed is indexed as plain text, with a note.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Protocol
+
+import yaml
+
+from bot.ingest.frontmatter import Issue
+from bot.ingest.markdown import Block, Kind, plain_title, without_comments
+from bot.ingest.sections import Outline, Section, judge, outline
+
+MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".mkd"})
+CONFIG = {".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".json": "json"}
+CONVERTED = frozenset({".html", ".htm", ".rst"})
+PLAIN = frozenset({".txt", ".text"})
+SUFFIXES = MARKDOWN | PLAIN | CONVERTED | CONFIG.keys()
+
+_CHECKED = 1_000_000  # characters; a larger file is not checked for being well-formed
+_LOOKAHEAD = 400  # lines searched for the origin of a converted line
+_YAML_KEY = re.compile(r"""["']?([^\s"'#:\[{&*!|>%@`-][^"':#]{0,80}?)["']?\s*:(?:\s|$)""")
+_JSON_KEY = re.compile(r"""(\s*)"([^"]{1,80})"\s*:""")
+_TOML_TABLE = re.compile(r"\s*\[{1,2}\s*([^\]]{1,80}?)\s*\]{1,2}")
+_WORD = re.compile(r"\w{2,}")
+
+
+class ConversionFailed(Exception):
+    """A converter could not make sense of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A document as Markdown. `title` is what the format itself calls the title."""
+
+    markdown: str
+    title: str = ""
+    issues: tuple[Issue, ...] = ()
+
+
+class Converter(Protocol):
+    """Turns the text of one format into Markdown."""
+
+    def __call__(self, text: str) -> Converted:
+        """Raises ConversionFailed. Never reads another file and never opens an address."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    outline: Outline
+    issues: tuple[Issue, ...] = ()
+
+
+def supported(path: str) -> bool:
+    """True for the suffixes above and for names without any, such as README."""
+    return _suffix(path) in SUFFIXES or not _suffix(path)
+
+
+def readable_name(path: str) -> str:
+    """A title for a document that has none: its file name as words."""
+    stem = PurePosixPath(path).stem
+    words = " ".join(re.sub(r"[-_]+", " ", stem).split())
+    return words[:1].upper() + words[1:] if words else path
+
+
+def parse(path: str, text: str, converters: Mapping[str, Converter], first_line: int = 1) -> Parsed:
+    """The outline of a document. `text` has normalised line breaks; what stands above
+    `first_line` (front matter) is left out, and line numbers still match the file."""
+    lines = text.split("\n")
+    body = "\n".join([""] * (first_line - 1) + lines[first_line - 1 :])
+    suffix = _suffix(path)
+    if suffix in MARKDOWN or (not suffix and PurePosixPath(path).name.upper() == "README"):
+        return Parsed(outline(without_comments(body)))
+    if suffix in CONFIG:
+        return _config(body, CONFIG[suffix])
+    if suffix in CONVERTED:
+        converter = converters.get(suffix)
+        if converter is not None:
+            return _converted(body, converter)
+    return Parsed(_plain(body))
+
+
+def _suffix(path: str) -> str:
+    return PurePosixPath(path).suffix.lower()
+
+
+def _plain(text: str) -> Outline:
+    """Plain text: paragraphs, no headings."""
+    lines = text.split("\n")
+    found: list[Block] = []
+    start = 0
+    for index, line in enumerate(lines):
+        if not line.strip() and index > start and lines[index - 1].strip():
+            found.append(Block(Kind.PROSE, start, index + 1))
+            start = index + 1
+    if start < len(lines):
+        found.append(Block(Kind.PROSE, start, len(lines)))
+    section = Section((), 0, 0, len(lines), tuple(found))
+    return Outline(tuple(lines), judge([section], lines))
+
+
+def _converted(text: str, converter: Converter) -> Parsed:
+    try:
+        converted = converter(text)
+    except ConversionFailed as error:
+        return Parsed(_plain(text), (Issue(0, f"indexed as plain text: {error}"),))
+    numbers = _origins(converted.markdown.split("\n"), text.split("\n"))
+    parsed = outline(converted.markdown, numbers)
+    title = plain_title(converted.title)
+    return Parsed(replace(parsed, title=parsed.title or title), converted.issues)
+
+
+def _origins(lines: Sequence[str], source: Sequence[str]) -> tuple[int, ...]:
+    """For each converted line the line of the file (from 1) that it most likely comes from.
+
+    Converters keep the order of the words, so a line is looked for below the one found before.
+    """
+    folded = [set(_WORD.findall(line.lower())) for line in source]
+    numbers: list[int] = []
+    position = 0
+    for line in lines:
+        words = _WORD.findall(line.lower())[:6]
+        if words:
+            window = range(position, min(position + _LOOKAHEAD, len(source)))
+            needed = set(words[:3])
+            hit = next((index for index in window if needed <= folded[index]), None)
+            if hit is None:
+                hit = next((index for index in window if words[0] in folded[index]), position)
+            position = hit
+        numbers.append(position + 1)
+    return tuple(numbers)
+
+
+def _config(text: str, language: str) -> Parsed:
+    """Structured text as it stands, never loaded: aliases stay aliases, tags stay text."""
+    lines = text.split("\n")
+    starts = _KEYS[language](lines)
+    if not starts or starts[0][0] > 0:
+        starts.insert(0, (0, ""))
+    sections = []
+    for position, (start, name) in enumerate(starts):
+        end = starts[position + 1][0] if position + 1 < len(starts) else len(lines)
+        block = Block(Kind.OTHER, start, end)
+        sections.append(Section((name,) if name else (), 2 if name else 0, start, end, (block,)))
+    parsed = Outline(tuple(lines), judge(sections, lines), fence=language)
+    return Parsed(parsed, _check(text, language))
+
+
+def _yaml_keys(lines: Sequence[str]) -> list[tuple[int, str]]:
+    return [
+        (index, match.group(1))
+        for index, line in enumerate(lines)
+        if (match := _YAML_KEY.match(line))
+    ]
+
+
+def _toml_keys(lines: Sequence[str]) -> list[tuple[int, str]]:
+    return [
+        (index, match.group(1))
+        for index, line in enumerate(lines)
+        if (match := _TOML_TABLE.fullmatch(line.split("#")[0]))
+    ]
+
+
+def _json_keys(lines: Sequence[str]) -> list[tuple[int, str]]:
+    """Keys that are indented like the first one."""
+    found = [(index, match) for index, line in enumerate(lines) if (match := _JSON_KEY.match(line))]
+    indent = found[0][1].group(1) if found else ""
+    return [(index, match.group(2)) for index, match in found if match.group(1) == indent]
+
+
+_KEYS: Mapping[str, Callable[[Sequence[str]], list[tuple[int, str]]]] = {
+    "yaml": _yaml_keys,
+    "toml": _toml_keys,
+    "json": _json_keys,
+}
+
+
+def _check(text: str, language: str) -> tuple[Issue, ...]:
+    """A note when the text is not well-formed. YAML is only scanned: events, no objects."""
+    if len(text) > _CHECKED or not text.strip():
+        return ()
+    try:
+        if language == "yaml":
+            for _ in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+                pass
+        elif language == "toml":
+            tomllib.loads(text)
+        else:
+            json.loads(text)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 0
+        return (Issue(line, "not valid YAML, indexed as text"),)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 0)
+        return (Issue(line, f"not valid {language.upper()}, indexed as text"),)
+    return ()
