@@ -1,0 +1,210 @@
+"""One file becomes one document: decoded, masked, parsed, cut, with everything but its vectors."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import PurePosixPath
+from uuid import UUID, uuid5
+
+from bot.ingest.chunk import ChunkText, chunks
+from bot.ingest.embed import heading_line, passage_text
+from bot.ingest.encoding import decode
+from bot.ingest.fingerprint import digest
+from bot.ingest.frontmatter import FrontMatter, read
+from bot.ingest.options import SyncOptions
+from bot.ingest.parse import parse, readable_name, supported
+from bot.ingest.report import Problem, Reason
+from bot.ingest.secrets import find, is_secret_file
+from bot.ports import Chunk, Skipped, SourceFile
+from graph.model import Access, Passage, Status
+from graph.ports import Matrix
+from graph.terms import Fields, TermCounts
+from graph.text import normalise, tokens
+
+_IDS = UUID("6f1c6a52-2f0b-5e0e-9d64-3b1d5c3c7a10")  # the namespace of chunk ids
+_LFS = re.compile(rb"version https://git-lfs\.github\.com/spec/v\d+\r?\n(?:[a-z].*\r?\n?){1,8}\Z")
+_LFS_BYTES = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The source that a file is from. `uri` gives the link to a line of a path."""
+
+    name: str
+    access: Access
+    uri: Callable[[str, int], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A decoded file. `encoding` is empty for UTF-8."""
+
+    file: SourceFile
+    text: str
+    encoding: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file ready to be embedded. `inputs[i]` is what the embedder gets for `passages[i]`."""
+
+    file: SourceFile
+    title: str
+    access: Access
+    passages: tuple[Passage, ...]
+    fields: tuple[Fields, ...]
+    inputs: tuple[str, ...]
+    supersedes: tuple[str, ...]  # paths inside the source
+    encoding: str = ""
+    problems: tuple[Problem, ...] = ()
+    masked: tuple[Problem, ...] = ()
+
+    def chunks(self, vectors: Matrix) -> list[Chunk]:
+        """What the index stores; `vectors` has one row a passage."""
+        return [
+            Chunk(p, self.access, fields, TermCounts.of(fields), vector, content_hash(p))
+            for p, fields, vector in zip(self.passages, self.fields, vectors, strict=True)
+        ]
+
+
+def refusal(path: str, size: int, options: SyncOptions) -> Skipped | None:
+    """Why a file is not even read, by its name and its size in bytes."""
+    if is_secret_file(path):
+        return Skipped(path, Reason.SECRET_FILE)
+    if not supported(path):
+        return Skipped(path, Reason.UNSUPPORTED, PurePosixPath(path).suffix.lower())
+    if size > options.max_file_bytes:
+        return Skipped(path, Reason.TOO_LARGE, f"{size} bytes, limit {options.max_file_bytes}")
+    return None
+
+
+def decoded(file: SourceFile, options: SyncOptions) -> Text | Skipped:
+    """The text of a file with normalised line breaks, or why there is none."""
+    if skipped := refusal(file.path, len(file.data), options):
+        return skipped
+    if len(file.data) < _LFS_BYTES and _LFS.match(file.data):
+        return Skipped(file.path, Reason.LFS_POINTER, "run `git lfs pull`")
+    page = file.path.lower().endswith((".html", ".htm"))
+    result = decode(file.data, declared=page)
+    if result.text is None:
+        reason = Reason.BINARY if result.binary else Reason.ENCODING
+        return Skipped(file.path, reason, "" if result.binary else "save it as UTF-8")
+    text = normalise(result.text)
+    if not text.strip():
+        return Skipped(file.path, Reason.NO_TEXT, "empty")
+    encoding = "" if result.encoding == "utf-8" else result.encoding
+    return Text(file, text, encoding, digest(text.encode()))
+
+
+def document(
+    source: Text, origin: Origin, options: SyncOptions, *, superseded: bool = False
+) -> Document | Skipped:
+    """The document of a decoded file, or why it holds nothing to index."""
+    file = source.file
+    text, hits = find(source.text) if options.mask_secrets else (source.text, ())
+    about = read(text)
+    parsed = parse(file.path, text, options.converters, about.first_line)
+    pieces = chunks(parsed.outline, options.chunking)
+    if not pieces:
+        detail = "only front matter" if about.first_line > 1 else ""
+        return Skipped(file.path, Reason.NO_TEXT, detail)
+    title = about.title or parsed.outline.title or readable_name(file.path)
+    access = about.over(origin.access)
+    if superseded:
+        access = replace(access, status=Status.SUPERSEDED)
+    return Document(
+        file=file,
+        title=title,
+        access=access,
+        passages=_passages(
+            pieces, file=file, title=title, about=about, access=access, origin=origin
+        ),
+        fields=tuple(_fields(file.path, title, piece) for piece in pieces),
+        inputs=tuple(passage_text(title, piece.head, piece.text) for piece in pieces),
+        supersedes=targets(file.path, about.supersedes),
+        encoding=source.encoding,
+        problems=tuple(
+            Problem(file.path, i.line, i.message) for i in (*about.issues, *parsed.issues)
+        ),
+        masked=tuple(Problem(file.path, hit.line, hit.kind) for hit in hits),
+    )
+
+
+def _passages(
+    pieces: Sequence[ChunkText],
+    *,
+    file: SourceFile,
+    title: str,
+    about: FrontMatter,
+    access: Access,
+    origin: Origin,
+) -> tuple[Passage, ...]:
+    seen: Counter[tuple[str, ...]] = Counter()
+    found: list[Passage] = []
+    for piece in pieces:
+        name = (access.tenant, origin.name, file.path, *piece.heading, str(seen[piece.heading]))
+        seen[piece.heading] += 1
+        found.append(
+            Passage(
+                id=str(uuid5(_IDS, "\x1f".join(name))),
+                source=origin.name,
+                source_type=access.source_type,
+                document=file.path,
+                title=title,
+                heading=piece.heading,
+                text=piece.text,
+                uri=origin.uri(file.path, piece.lines[0]),
+                lines=piece.lines,
+                language=piece.language,
+                version=about.version or file.version,
+                updated_at=about.updated_at or file.updated_at,
+                effective_from=access.effective_from,
+                effective_until=access.effective_until,
+                status=access.status,
+                owner=about.owner,
+                document_chunks=len(pieces),
+                stub=piece.stub,
+            )
+        )
+    return tuple(found)
+
+
+def _fields(path: str, title: str, piece: ChunkText) -> Fields:
+    place = PurePosixPath(path)
+    return Fields(
+        body=tuple(tokens(piece.text)),
+        heading=tuple(tokens(heading_line(title, piece.head))),
+        name=tuple(tokens(place.stem)),
+        folders=tuple(tokens(" ".join(place.parent.parts))),
+    )
+
+
+def content_hash(passage: Passage) -> str:
+    """The same for texts that differ in white space only; headings count."""
+    text = "\x1f".join((*passage.heading, " ".join(passage.text.split())))
+    return blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def targets(path: str, names: Sequence[str]) -> tuple[str, ...]:
+    """The paths that a document says it replaces, as they may be meant: beside it, or from the
+    root of the source."""
+    found: list[str] = []
+    for name in names:
+        beside = PurePosixPath(path).parent / name
+        found += [_folded(beside), _folded(PurePosixPath(name.lstrip("/")))]
+    return tuple(dict.fromkeys(target for target in found if target != path))
+
+
+def _folded(path: PurePosixPath) -> str:
+    parts: list[str] = []
+    for part in path.parts:
+        if part == "..":
+            parts = parts[:-1]
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)

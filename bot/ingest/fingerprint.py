@@ -1,0 +1,60 @@
+"""What makes a file the same file: its content and the rules it was read by, never its date.
+
+The hash of the bytes tells at once that nothing changed. The hash of the text also holds when
+only line breaks or the encoding changed, and then nothing is embedded either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from bot.ingest.chunk import CHUNKER_VERSION
+from bot.ingest.options import SyncOptions
+from graph.model import Access
+
+_SIZE = 12  # bytes of each hash
+_SUPERSEDED = "superseded"
+
+
+def digest(data: bytes) -> str:
+    return blake2b(data, digest_size=_SIZE).hexdigest()
+
+
+def rules(options: SyncOptions, access: Access) -> str:
+    """The hash of everything but the file that decides what is stored for it."""
+    parts = (
+        CHUNKER_VERSION,
+        access.tenant,
+        access.audience,
+        sorted(access.labels),
+        access.status,
+        access.effective_from,
+        access.effective_until,
+        access.source_type,
+        options.mask_secrets,
+        options.max_file_bytes,
+        options.chunking,
+        sorted(options.converters),
+    )
+    return digest(repr(parts).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """`text` is empty for a file that was not decoded."""
+
+    data: str
+    text: str
+    rules: str
+    superseded: bool = False
+
+    def __str__(self) -> str:
+        parts = [self.data, self.text, self.rules]
+        return ".".join([*parts, _SUPERSEDED] if self.superseded else parts)
+
+    @classmethod
+    def parse(cls, value: str) -> Fingerprint:
+        """The fingerprint of a record; one that matches no file when the form is unknown."""
+        data, text, rule, mark, *_ = [*value.split("."), "", "", "", ""]
+        return cls(data, text, rule, mark == _SUPERSEDED)

@@ -1,0 +1,347 @@
+"""Brings the index to what a source holds now: new files in, changed ones replaced, gone ones out.
+
+Each file is stored in one step, so a sync that dies leaves whole files, and the next one goes on
+where it stopped. What is not there to be read is never taken for deleted on a large scale.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bot.errors import BotError, SourceError
+from bot.ingest import frontmatter
+from bot.ingest.chunk import CHUNKER_VERSION
+from bot.ingest.document import Document, Origin, decoded, document, targets
+from bot.ingest.embed import embed
+from bot.ingest.fingerprint import Fingerprint, digest, rules
+from bot.ingest.lock import held
+from bot.ingest.options import SyncOptions
+from bot.ingest.report import Problem, Reason, SyncReport
+from bot.ports import (
+    FileRecord,
+    FileState,
+    KnowledgeIndex,
+    Skipped,
+    Source,
+    SourceFile,
+    SourceRecord,
+    SyncState,
+)
+from bot.progress import Progress, Silent
+from graph.errors import GraphError
+from graph.ports import Embedder
+
+_KEPT_DETAIL = 300  # characters of the problems kept with a file's record
+
+
+async def sync(
+    source: Source,
+    index: KnowledgeIndex,
+    embedder: Embedder,
+    *,
+    lock: Path,
+    options: SyncOptions | None = None,
+    progress: Progress | None = None,
+) -> SyncReport:
+    """Reads the whole source and stores what changed; the caller calibrates the index afterwards.
+
+    Raises SyncBusy when another process syncs, SourceError when the source cannot be read or
+    would lose most of its files, IndexIncompatible, StorageError, and EmbedderError. Whatever is
+    raised, files stored before stay.
+    """
+    options = options or SyncOptions()
+    with held(lock):
+        await index.begin(embedder.name, embedder.dimension, CHUNKER_VERSION)
+        run = _Run(source, index, embedder, options, progress or Silent())
+        return await run.recorded()
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What a file turned out to be. Neither document nor skipped: unchanged."""
+
+    fingerprint: Fingerprint
+    document: Document | None = None
+    skipped: Skipped | None = None
+    supersedes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What happened so far."""
+
+    indexed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    chunks: int = 0
+    duplicates: int = 0
+    embedded: int = 0
+    skipped: dict[str, Skipped] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    masked: list[Problem] = field(default_factory=list)
+    decoded: list[Problem] = field(default_factory=list)
+
+    def report(self, source: str, seconds: float) -> SyncReport:
+        return SyncReport(
+            source=source,
+            indexed=self.indexed,
+            unchanged=self.unchanged,
+            removed=self.removed,
+            chunks=self.chunks,
+            duplicates=self.duplicates,
+            embedded=self.embedded,
+            skipped=tuple(self.skipped.values()),
+            problems=tuple(self.problems),
+            masked=tuple(self.masked),
+            decoded=tuple(self.decoded),
+            seconds=seconds,
+        )
+
+
+class _Run:
+    """One sync of one source."""
+
+    def __init__(
+        self,
+        source: Source,
+        index: KnowledgeIndex,
+        embedder: Embedder,
+        options: SyncOptions,
+        progress: Progress,
+    ) -> None:
+        self._source = source
+        self._index = index
+        self._embedder = embedder
+        self._options = options
+        self._progress = progress
+        access = replace(options.access, source_type=source.kind)
+        self._origin = Origin(source.name, access, source.uri)
+        self._rules = rules(options, access)
+        self._known: Mapping[str, FileRecord] = {}
+        self._now: dict[str, FileRecord] = {}  # every file seen, as it is after this run
+        self._pending: list[tuple[Document, Fingerprint]] = []
+        self._emptied: list[FileRecord] = []  # indexed before, nothing to index now
+        self._superseded: set[str] = set()
+        self._tally = _Tally()
+
+    async def recorded(self) -> SyncReport:
+        """Runs, and leaves word in the index of how it ended."""
+        started = time.monotonic()
+        self._known = await self._index.records(self._source.name)
+        await self._save(SyncState.RUNNING)
+        try:
+            await self._run()
+        except asyncio.CancelledError:
+            await self._save(SyncState.INTERRUPTED)
+            raise
+        except (BotError, GraphError) as error:
+            cause = error.cause if isinstance(error, GraphError) else str(error)
+            await self._save(SyncState.FAILED, cause)
+            raise
+        finally:
+            self._progress.end()
+        await self._save(SyncState.COMPLETE)
+        return self._tally.report(self._source.name, time.monotonic() - started)
+
+    async def _run(self) -> None:
+        self._progress.begin(f"Reading {self._source.name}", len(self._known) or None)
+        async for item in self._source.files():
+            await self._take(item)
+            self._progress.advance()
+        await self._flush()
+        await self._mark_superseded()
+        self._refuse_loss()
+        await self._forget()
+
+    async def _take(self, item: SourceFile | Skipped) -> None:
+        if item.path in self._now:
+            self._tally.problems.append(Problem(item.path, 0, Reason.SAME_NAME))
+            return
+        if isinstance(item, Skipped):
+            mark = digest(f"{item.reason} {item.detail}".encode())
+            await self._skip(item, Fingerprint(mark, "", self._rules))
+            return
+        known = self._known.get(item.path)
+        before = Fingerprint.parse(known.fingerprint) if known else None
+        superseded = (before.superseded if before else False) or item.path in self._superseded
+        reading = await asyncio.to_thread(self._read, item, before, superseded)
+        self._superseded.update(reading.supersedes)
+        await self._store(item.path, reading)
+
+    def _read(self, file: SourceFile, before: Fingerprint | None, superseded: bool) -> _Reading:
+        """Decodes and cuts a file, unless its content and the rules are what they were before."""
+        same_rules = before is not None and (before.rules, before.superseded) == (
+            self._rules,
+            superseded,
+        )
+        data = digest(file.data)
+        if before and same_rules and before.data == data:
+            return _Reading(before, supersedes=self._supersedes(file))
+        text = decoded(file, self._options)
+        if isinstance(text, Skipped):
+            return _Reading(Fingerprint(data, "", self._rules), skipped=text)
+        if before and same_rules and before.text == text.digest:
+            return _Reading(before, supersedes=self._supersedes(file))
+        fingerprint = Fingerprint(data, text.digest, self._rules, superseded)
+        result = document(text, self._origin, self._options, superseded=superseded)
+        if isinstance(result, Skipped):
+            return _Reading(fingerprint, skipped=result)
+        return _Reading(fingerprint, result, supersedes=result.supersedes)
+
+    def _supersedes(self, file: SourceFile) -> tuple[str, ...]:
+        """What an unchanged file replaces; hardly any file says so, and then it is parsed."""
+        if b"supersedes" not in file.data[: frontmatter.MAX_BLOCK]:
+            return ()
+        text = decoded(file, self._options)
+        if isinstance(text, Skipped):
+            return ()
+        return targets(file.path, frontmatter.read(text.text).supersedes)
+
+    async def _store(self, path: str, reading: _Reading) -> None:
+        if reading.skipped is not None:
+            await self._skip(reading.skipped, reading.fingerprint)
+        elif reading.document is None:
+            self._keep(self._known[path])
+        else:
+            self._pending.append((reading.document, reading.fingerprint))
+            self._now[path] = _record(reading.document, reading.fingerprint)
+            if sum(len(doc.passages) for doc, _ in self._pending) >= self._options.gather:
+                await self._flush()
+
+    def _keep(self, record: FileRecord) -> None:
+        self._now[record.path] = record
+        if record.state is FileState.INDEXED:
+            self._tally.unchanged += 1
+        else:
+            self._tally.skipped[record.path] = Skipped(record.path, record.reason, record.detail)
+
+    async def _skip(self, skipped: Skipped, fingerprint: Fingerprint) -> None:
+        known = self._known.get(skipped.path)
+        indexed = known is not None and known.state is FileState.INDEXED
+        self._tally.skipped[skipped.path] = skipped
+        if known is not None and indexed and skipped.reason == Reason.UNREADABLE:
+            self._now[skipped.path] = known
+            self._tally.problems.append(
+                Problem(skipped.path, 0, "unreadable now; what was read before is kept")
+            )
+            return
+        record = FileRecord(
+            skipped.path, str(fingerprint), FileState.SKIPPED, skipped.reason, skipped.detail
+        )
+        self._now[skipped.path] = record
+        if indexed:
+            self._emptied.append(record)
+        elif known != record:
+            await self._index.replace(self._source.name, record, ())
+
+    async def _flush(self) -> None:
+        """Embeds the documents gathered so far and stores them, one transaction each."""
+        pending, self._pending = self._pending, []
+        inputs = [text for doc, _ in pending for text in doc.inputs]
+        vectors = await embed(
+            self._embedder, inputs, batch=self._options.batch, parallel=self._options.parallel
+        )
+        self._tally.embedded += len(inputs)
+        start = 0
+        for doc, fingerprint in pending:
+            rows = vectors[start : start + len(doc.passages)]
+            start += len(doc.passages)
+            chunks = await asyncio.to_thread(doc.chunks, rows)
+            record = _record(doc, fingerprint)
+            stored = await self._index.replace(self._source.name, record, chunks)
+            self._count(doc, stored)
+
+    def _count(self, doc: Document, stored: int) -> None:
+        tally = self._tally
+        tally.indexed += 1
+        tally.chunks += stored
+        tally.duplicates += len(doc.passages) - stored
+        tally.problems += doc.problems
+        tally.masked += doc.masked
+        if doc.encoding:
+            tally.decoded.append(Problem(doc.file.path, 0, f"read as {doc.encoding}"))
+
+    async def _mark_superseded(self) -> None:
+        """Reads those files again whose successor was met after them, or is gone."""
+        wrong = {
+            path
+            for path, record in self._now.items()
+            if record.state is FileState.INDEXED
+            and Fingerprint.parse(record.fingerprint).superseded != (path in self._superseded)
+        }
+        if not wrong:
+            return
+        async for item in self._source.files():
+            if isinstance(item, SourceFile) and item.path in wrong:
+                wrong.remove(item.path)
+                superseded = item.path in self._superseded
+                reading = await asyncio.to_thread(self._read, item, None, superseded)
+                if reading.document is not None:
+                    await self._store(item.path, reading)
+        await self._flush()
+
+    def _refuse_loss(self) -> None:
+        """Raises SourceError when far fewer files are left than the index holds."""
+        name = self._source.name
+        if not self._now:
+            raise SourceError(
+                f"The source {name!r} has no files; nothing was removed from the index.",
+                "Check that its folder is mounted and readable.",
+            )
+        before, after = _indexed(self._known.values()), _indexed(self._now.values())
+        lost = before - after
+        allowed = max(self._options.loss_files - 1, self._options.loss_share * before)
+        if lost > allowed and not self._options.allow_loss:
+            raise SourceError(
+                f"The source {name!r} lost {lost} of {before} documents; "
+                "nothing was removed from the index.",
+                "If they were deleted on purpose, sync again with --allow-loss.",
+            )
+
+    async def _forget(self) -> None:
+        for record in self._emptied:
+            await self._index.replace(self._source.name, record, ())
+        gone = [path for path in self._known if path not in self._now]
+        if gone:
+            await self._index.remove(self._source.name, gone)
+        self._tally.removed = _indexed(self._known[path] for path in gone)
+
+    async def _save(self, state: SyncState, message: str = "") -> None:
+        files = self._now if state is SyncState.COMPLETE else {**self._known, **self._now}
+        indexed = [r for r in files.values() if r.state is FileState.INDEXED]
+        await self._index.save_source(
+            SourceRecord(
+                name=self._source.name,
+                kind=self._source.kind,
+                location=self._options.location,
+                state=state,
+                last_run=datetime.now(UTC),
+                files=len(indexed),
+                chunks=sum(record.chunks for record in indexed),
+                skipped=len(files) - len(indexed),
+                message=message,
+            )
+        )
+
+
+def _indexed(records: Iterable[FileRecord]) -> int:
+    return sum(record.state is FileState.INDEXED for record in records)
+
+
+def _record(doc: Document, fingerprint: Fingerprint) -> FileRecord:
+    notes = [f"read as {doc.encoding}"] if doc.encoding else []
+    notes += [f"line {problem.line}: {problem.message}" for problem in doc.problems]
+    return FileRecord(
+        path=doc.file.path,
+        fingerprint=str(fingerprint),
+        state=FileState.INDEXED,
+        detail="; ".join(notes)[:_KEPT_DETAIL],
+        chunks=len(doc.passages),
+        title=doc.title,
+        updated_at=doc.passages[0].updated_at,
+    )
