@@ -1,0 +1,228 @@
+"""A folder on this machine as a source of documents.
+
+Paths are relative to the root, "/" separated and NFC, so the same folder is the same source
+wherever it is mounted and from wherever it is read. Links to a place are `path#L12`: relative to
+the root, which is what editors and code hosts understand.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import stat
+import unicodedata
+from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+
+from bot.errors import SourceError
+from bot.ingest.document import refusal
+from bot.ingest.options import MAX_FILE_BYTES, SyncOptions
+from bot.ingest.report import Reason
+from bot.ingest.secrets import is_secret_file
+from bot.ports import Skipped, Source, SourceFile
+from graph.model import SourceType
+
+_GIT = ".git"
+_PACKAGES = frozenset({"node_modules", "__pycache__", "bower_components"})
+_SUBMODULE = re.compile(r"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
+_IN_A_LINK = str.maketrans({ch: f"%{ord(ch):02X}" for ch in ' %#?()<>[]"`'})
+_REMEDY = "Check the path and the permissions, or that the folder is mounted."
+
+
+class Folder(Source):
+    """Reads a folder in sorted order.
+
+    `include` and `exclude` are patterns over relative paths and names, where `*` also matches
+    "/"; what they leave out is not part of the source. `max_bytes`: larger files are not read.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        name: str,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        *,
+        max_bytes: int = MAX_FILE_BYTES,
+    ) -> None:
+        self._root = path
+        self._name = name
+        self._include = tuple(include)
+        self._exclude = tuple(exclude)
+        self._options = SyncOptions(max_file_bytes=max_bytes)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def kind(self) -> SourceType:
+        return SourceType.FOLDER
+
+    def uri(self, path: str, line: int) -> str:
+        """`path#L12`, with the characters escaped that end a link in Markdown."""
+        return f"{path.translate(_IN_A_LINK)}#L{line}"
+
+    async def files(self) -> AsyncIterator[SourceFile | Skipped]:
+        """Every file below the root. Raises SourceError when there is no folder or it is empty."""
+        root = await asyncio.to_thread(self._resolved)
+        walk = _Walk(root, self._wanted)
+        found = await asyncio.to_thread(walk.entries)
+        if not found:
+            raise SourceError(f"The folder {self._root} holds no files.", _REMEDY)
+        names: set[str] = set()
+        for entry in found:
+            if isinstance(entry, Skipped):
+                yield entry
+                continue
+            path, file = entry
+            if path in names:
+                yield Skipped(path, Reason.SAME_NAME)
+                continue
+            names.add(path)
+            yield await asyncio.to_thread(self._read, path, file)
+
+    def _resolved(self) -> Path:
+        try:
+            root = self._root.expanduser().resolve(strict=True)
+            with os.scandir(root):
+                return root
+        except FileNotFoundError as error:
+            raise SourceError(f"The folder {self._root} does not exist.", _REMEDY) from error
+        except NotADirectoryError as error:
+            raise SourceError(f"{self._root} is not a folder.", _REMEDY) from error
+        except OSError as error:
+            raise SourceError(f"The folder {self._root} cannot be read.", _REMEDY) from error
+
+    def _wanted(self, path: str) -> bool:
+        if any(_matches(path, pattern) for pattern in self._exclude):
+            return False
+        return not self._include or any(_matches(path, pattern) for pattern in self._include)
+
+    def _read(self, path: str, file: Path) -> SourceFile | Skipped:
+        try:
+            status = file.stat()
+            if not stat.S_ISREG(status.st_mode):
+                return Skipped(path, Reason.UNSUPPORTED, "not a regular file")
+            if skipped := refusal(path, status.st_size, self._options):
+                return skipped
+            data = file.read_bytes()
+        except OSError as error:
+            return Skipped(path, Reason.UNREADABLE, error.strerror or "")
+        return SourceFile(path, data, datetime.fromtimestamp(status.st_mtime, UTC))
+
+
+def _matches(path: str, pattern: str) -> bool:
+    pattern = pattern.rstrip("/")
+    return (
+        fnmatchcase(path, pattern)
+        or fnmatchcase(path, f"{pattern}/*")
+        or fnmatchcase(PurePosixPath(path).name, pattern)
+    )
+
+
+Entry = tuple[str, Path] | Skipped
+
+
+class _Walk:
+    """One pass over a tree: which files there are, and which are not looked at and why."""
+
+    def __init__(self, root: Path, wanted: Callable[[str], bool]) -> None:
+        self._root = root
+        self._wanted = wanted
+        self._found: list[tuple[str, Entry]] = []
+        self._links: list[Path] = []
+        self._real: set[Path] = set()  # files and folders that were reached, links resolved
+        self._submodules = _submodules(root)
+
+    def entries(self) -> list[Entry]:
+        """Files and refusals, sorted by path."""
+        self._folder(self._root, self._root)
+        while self._links:  # last: a link to what was found anyway adds nothing
+            self._link(self._links.pop(0))
+        return [entry for _, entry in sorted(self._found, key=lambda item: item[0])]
+
+    def _folder(self, folder: Path, real: Path) -> None:
+        self._real.add(real)
+        try:
+            with os.scandir(folder) as scan:
+                entries = sorted(scan, key=lambda entry: entry.name)
+        except OSError as error:
+            self._skip(folder, Reason.UNREADABLE, error.strerror or "")
+            return
+        if self._path(folder) in self._submodules and all(e.name == _GIT for e in entries):
+            self._skip(folder, Reason.SUBMODULE, "run `git submodule update --init`")
+        for entry in entries:
+            self._entry(entry, folder / entry.name, real / entry.name)
+
+    def _entry(self, entry: os.DirEntry[str], place: Path, real: Path) -> None:
+        reason = _refused_name(entry.name, folder=entry.is_dir())
+        if reason is not None:
+            self._skip(place, reason)
+        elif entry.is_symlink():
+            self._links.append(place)
+        elif entry.is_dir():
+            self._folder(place, real)
+        else:
+            self._file(place, real)
+
+    def _link(self, place: Path) -> None:
+        target = Path(os.path.realpath(place))
+        inside = self._path(target) if target.is_relative_to(self._root) else None
+        if inside is None:
+            self._skip(place, Reason.OUTSIDE)
+        elif is_secret_file(inside):
+            self._skip(place, Reason.SECRET_FILE)
+        elif target in self._real:
+            self._skip(place, Reason.LINK, inside)
+        elif target.is_dir():
+            self._folder(place, target)
+        elif target.exists():
+            self._file(place, target)
+        else:
+            self._skip(place, Reason.UNREADABLE, "broken link")
+
+    def _file(self, place: Path, real: Path) -> None:
+        path = self._path(place)
+        if self._wanted(path):
+            self._real.add(real)
+            self._found.append((path, (path, place)))
+
+    def _skip(self, place: Path, reason: Reason, detail: str = "") -> None:
+        path = self._path(place)
+        if self._wanted(path):
+            self._found.append((path, Skipped(path, reason, detail)))
+
+    def _path(self, place: Path) -> str:
+        """The identity of a file: names that are no UTF-8 keep their bytes as escapes."""
+        name = os.fsencode(place.relative_to(self._root)).decode("utf-8", "backslashreplace")
+        return unicodedata.normalize("NFC", name.replace(os.sep, "/"))
+
+
+def _refused_name(name: str, *, folder: bool) -> Reason | None:
+    if name == _GIT:
+        return Reason.GIT_DATA
+    if not folder and is_secret_file(name):
+        return Reason.SECRET_FILE
+    if name.startswith("."):
+        return Reason.HIDDEN
+    return Reason.PACKAGES if folder and name in _PACKAGES else None
+
+
+def _submodules(root: Path) -> frozenset[str]:
+    """The folders that git fills from other repositories."""
+    try:
+        text = (root / ".gitmodules").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return frozenset()
+    return frozenset(_SUBMODULE.findall(text))
+
+
+def create(
+    path: Path, name: str, include: Sequence[str] = (), exclude: Sequence[str] = ()
+) -> Source:
+    """The factory that bot/registry.py names."""
+    return Folder(path, name, include, exclude)
