@@ -1,0 +1,189 @@
+"""A Markdown text as the blocks a reader sees: paragraphs, list items, table rows, commands.
+
+Joining the blocks with line breaks gives the text back, so a block can be dropped or replaced
+without touching its neighbours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    PROSE = "prose"
+    STEP = "step"  # an item of a numbered list
+    ITEM = "item"  # an item of a plain list
+    ROW = "row"  # a table row
+    RULE = "rule"  # the line under a table's header, a horizontal rule
+    HEADING = "heading"
+    FENCE = "fence"  # commands, output: text inside is no prose
+    BLANK = "blank"
+
+
+LISTED = (Kind.STEP, Kind.ITEM)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    kind: Kind
+    text: str  # its lines as written, without the last line break
+
+    @property
+    def indent(self) -> int:
+        return len(self.text) - len(self.text.lstrip(" "))
+
+    @property
+    def code(self) -> str:
+        """The lines inside a fence."""
+        lines = self.text.split("\n")
+        if not _FENCE.match(lines[0]):
+            return self.text
+        closed = len(lines) > 1 and _FENCE.match(lines[-1])
+        return "\n".join(lines[1:-1] if closed else lines[1:])
+
+
+_FENCE = re.compile(r" *(?:[-*+]\s+|\d+[.)]\s+)?(`{3,}|~{3,})")
+_STEP = re.compile(r"\s*\d{1,3}[.)](?:\s|$)")
+_ITEM = re.compile(r"\s*[-*+•](?:\s|$)")
+_HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
+_RULE = re.compile(r"\s*\|?\s*:?-{3,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$|\s*(?:\*\s*){3,}$")
+_ROW = re.compile(r"\s*\|.*\|\s*$")
+_INDENTED_CODE = re.compile(r"(?: {4,}|\t)\S")
+
+
+def blocks(text: str) -> list[Block]:
+    """The blocks of `text` in reading order; a fence that is never closed reaches the end."""
+    found: list[Block] = []
+    lines = text.split("\n")
+    place = 0
+    while place < len(lines):
+        kind = _kind(lines, place, found)
+        end = _end(lines, place, kind)
+        found.append(Block(kind, "\n".join(lines[place:end])))
+        place = end
+    return found
+
+
+def join(parts: Iterable[Block]) -> str:
+    return "\n".join(part.text for part in parts)
+
+
+def _kind(lines: list[str], place: int, before: list[Block]) -> Kind:
+    line = lines[place]
+    if not line.strip():
+        return Kind.BLANK
+    if _FENCE.match(line):
+        return Kind.FENCE
+    listed = _listed(line)
+    if listed:
+        return listed
+    if _INDENTED_CODE.match(line) and not _inside_list(before):
+        return Kind.FENCE
+    return _plain_kind(lines, place)
+
+
+def _plain_kind(lines: list[str], place: int) -> Kind:
+    line = lines[place]
+    if _HEADING.match(line):
+        return Kind.HEADING
+    if _RULE.match(line):
+        return Kind.RULE
+    following = lines[place + 1] if place + 1 < len(lines) else ""
+    heads = "|" in line and "|" in following and _RULE.match(following)
+    return Kind.ROW if heads or _ROW.match(line) else Kind.PROSE
+
+
+def _listed(line: str) -> Kind | None:
+    if _STEP.match(line):
+        return Kind.STEP
+    return Kind.ITEM if _ITEM.match(line) and not _RULE.match(line) else None
+
+
+def _inside_list(before: list[Block]) -> bool:
+    """Indented text continues a list item; after anything else it is code."""
+    solid = [block for block in before if block.kind is not Kind.BLANK]
+    inside = [block for block in solid if not block.text.startswith(" ")]
+    return bool(inside) and inside[-1].kind in LISTED
+
+
+def _end(lines: list[str], place: int, kind: Kind) -> int:
+    if kind is Kind.FENCE:
+        return _fence_end(lines, place)
+    if kind not in (Kind.PROSE, *LISTED):
+        return place + 1
+    end = place + 1
+    while end < len(lines) and _continues(lines, end):
+        end += 1
+    return end
+
+
+def _continues(lines: list[str], place: int) -> bool:
+    line = lines[place]
+    fresh = not line.strip() or _FENCE.match(line) or _listed(line)
+    return not fresh and _plain_kind(lines, place) is Kind.PROSE
+
+
+def _fence_end(lines: list[str], place: int) -> int:
+    opening = _FENCE.match(lines[place])
+    if opening is None:
+        end = place + 1
+        while end < len(lines) and _INDENTED_CODE.match(lines[end]):
+            end += 1
+        return end
+    mark = opening.group(1)
+    for end in range(place + 1, len(lines)):
+        closing = lines[end].strip()
+        if closing.startswith(mark) and not closing.strip(mark[0]):
+            return end + 1
+    return len(lines)
+
+
+# Sentences
+
+_SENTENCE_END = re.compile(
+    r"(?:[.!?…]+[\"'»”)*_]*(?:[ \t]*\[\d+\])*|(?<=\])[.!?]|:(?=\s*$))(?=\s|$)"
+)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|min|max|dr|mr|ms"
+    r"|т\.\s?е|т\.\s?д|т\.\s?п|т\.\s?к|др|см|стр|рис|напр|руб|мин|сек)|\b\w)\.$",
+    re.IGNORECASE,
+)
+_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+
+
+def sentences(text: str) -> list[str]:
+    """`text` cut after each sentence, trailing marks and white space included.
+
+    Joining the pieces gives the text back. Code spans and abbreviations are not cut.
+    """
+    spans = [match.span() for match in _SPAN.finditer(text)]
+    pieces: list[str] = []
+    start = 0
+    for match in _SENTENCE_END.finditer(text):
+        end = match.end()
+        inside = any(left < match.start() < right for left, right in spans)
+        if inside or _goes_on(text, start, match.start(), end):
+            continue
+        while end < len(text) and text[end].isspace():
+            end += 1
+        pieces.append(text[start:end])
+        start = end
+    return [*pieces, text[start:]] if start < len(text) else pieces
+
+
+def _goes_on(text: str, start: int, stop: int, end: int) -> bool:
+    if _ABBREVIATION.search(text[start : stop + 1]) and not text[stop:end].endswith("]"):
+        following = text[end:].lstrip()[:1]
+        return not following.isupper() or len(text[start:stop].split()) < 2  # noqa: PLR2004
+    return re.fullmatch(r"\s*(?:\d+[.)]|[-*+])", text[start:end]) is not None
+
+
+def code_spans(text: str) -> list[tuple[int, int, str]]:
+    """(start, end, content) of each inline code span."""
+    return [
+        (match.start(), match.end(), match.group().strip("`").strip())
+        for match in _SPAN.finditer(text)
+    ]

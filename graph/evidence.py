@@ -1,0 +1,221 @@
+"""What passages support: the other side of graph/literals.py.
+
+A name given by the question may stand where a cited passage has a placeholder (`<pod>`, `$POD`,
+`{{ pod }}`, `POD_NAME`), but only as an argument: never as the command, an option or a sub-command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date
+
+from graph import quantities
+from graph.blocks import Kind, blocks, code_spans
+from graph.literals import Claim, Literal, command_lines, fold, of_text, plain
+from graph.model import Passage
+
+_PLACEHOLDER = re.compile(
+    r"<[\w .:-]{1,40}>|\$\{\w+\}|\$[A-Z_]\w*|\{\{\s*[\w.]+\s*\}\}|\{[a-z_]\w*\}"
+    r"|\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"
+)
+_OPERATOR = re.compile(r"\s*(?:$|[|;&>#]|\\$|//)")
+_COMMAND_START = re.compile(r"(?:^|[|;&(]|sudo)\s*$")
+_WORD_IN_QUESTION = re.compile(r"[\w][\w.:/@-]*\w|\w")
+_RUNNABLE = re.compile(r"\.(?:sh|py|exe|ps1|bat|rb|pl|js)$", re.IGNORECASE)
+_ADDRESS = re.compile(r"[a-zA-Z][\w+.-]*:(?://)?[^\s<>\"'`\]|]+|www\.[^\s<>\"'`\]|]+")
+_URL_TAIL = ".,;:!?)/*_"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Passages, prepared for many look-ups."""
+
+    flat: str  # everything, folded to one line
+    lower: str
+    commands: tuple[str, ...]  # lines of fences and inline spans, folded
+    urls: frozenset[str]
+    amounts: dict[str, frozenset[str]]  # decimal -> units it stands with
+    days: frozenset[quantities.Day]
+    clocks: frozenset[quantities.Clock]
+    question_words: frozenset[str]
+
+    @classmethod
+    def of(
+        cls, passages: Iterable[Passage], question: str = "", today: date | None = None
+    ) -> Evidence:
+        """What `passages` hold; the day of the answer counts as given, for it is in the prompt."""
+        texts = [_whole(passage) for passage in passages]
+        joined = "\n\n".join(texts)
+        readable = plain(joined)
+        flat = fold(joined) + " " + " ".join(readable.split())
+        days = {day for moment in quantities.dates(readable) for day in moment.days}
+        clocks = {clock for moment in quantities.times(readable) for clock in moment.clocks}
+        if today is not None:
+            days.add(quantities.day_of(today))
+        return cls(
+            flat=flat,
+            lower=flat.lower(),
+            commands=tuple(dict.fromkeys(line for text in texts for line in _commands(text))),
+            urls=frozenset(_urls(texts)),
+            amounts=_amounts(readable),
+            days=frozenset(days),
+            clocks=frozenset(clocks),
+            question_words=frozenset(map(str.lower, _WORD_IN_QUESTION.findall(fold(question)))),
+        )
+
+    def supports(self, literal: Literal) -> bool:
+        """True when the passages hold `literal`."""
+        return _CHECKS[literal.kind](self, literal.text)
+
+    def _holds_number(self, text: str) -> bool:
+        for claimed in quantities.amounts(text):
+            for value in claimed.values:
+                units = self.amounts.get(value, frozenset())
+                if units and (not claimed.unit or claimed.unit in units or "" in units):
+                    return True
+        return False
+
+    def _holds_day(self, text: str) -> bool:
+        days = [day for moment in quantities.dates(text) for day in moment.days]
+        return quantities.same_day(days, self.days) or self._mentions(text)
+
+    def _holds_clock(self, text: str) -> bool:
+        clocks = [clock for moment in quantities.times(text) for clock in moment.clocks]
+        return quantities.same_clock(clocks, self.clocks)
+
+    def _holds_url(self, text: str) -> bool:
+        return text.rstrip(_URL_TAIL) in self.urls
+
+    def _holds_code(self, text: str) -> bool:
+        return self._holds_exactly(text) or self._filled(text)
+
+    def _holds_comment(self, text: str) -> bool:
+        return self._holds_exactly(text) or not unsupported(of_text(text), self)
+
+    def _holds_exactly(self, text: str) -> bool:
+        return _found(text, self.flat)
+
+    def _mentions(self, text: str) -> bool:
+        return _found(text.lower(), self.lower)
+
+    def _names(self, text: str) -> bool:
+        return self._mentions(text) or text.lower() in self.question_words
+
+    def _holds_command(self, text: str) -> bool:
+        """A line of a fence is whole: a command that lost its tail is another command."""
+        pattern = _bounded(text)
+        in_commands = False
+        for command in self.commands:
+            for match in pattern.finditer(command):
+                in_commands = True
+                if _OPERATOR.match(command[match.end() :]):
+                    return True
+        return self._filled(text) or (not in_commands and self._holds_exactly(text))
+
+    def _filled(self, text: str) -> bool:
+        """`text` is a command of the passages with placeholders filled from the question.
+
+        A bare name fills a placeholder too, unless it looks like something to run.
+        """
+        known = [command for command in self.commands if _PLACEHOLDER.search(command)]
+        if not known:
+            return False
+        if " " not in text and re.search(r"\w[-_.:/]\w", text) and not _RUNNABLE.search(text):
+            return text.lower() in self.question_words
+        return any(self._fills(text, command) for command in known)
+
+    def _fills(self, text: str, command: str) -> bool:
+        match = _template(command).fullmatch(text)
+        return match is not None and all(
+            value.lower() in self.question_words or _PLACEHOLDER.fullmatch(value)
+            for value in match.groups()
+        )
+
+
+_CHECKS: dict[Claim, Callable[[Evidence, str], bool]] = {
+    Claim.COMMAND: Evidence._holds_command,
+    Claim.COMMENT: Evidence._holds_comment,
+    Claim.CODE: Evidence._holds_code,
+    Claim.URL: Evidence._holds_url,
+    Claim.EMAIL: Evidence._mentions,
+    Claim.ADDRESS: Evidence._mentions,
+    Claim.HOST: Evidence._mentions,
+    Claim.PATH: Evidence._holds_exactly,
+    Claim.OPTION: Evidence._holds_exactly,
+    Claim.NAME: Evidence._names,
+    Claim.NUMBER: Evidence._holds_number,
+    Claim.DATE: Evidence._holds_day,
+    Claim.TIME: Evidence._holds_clock,
+}
+
+
+def _template(command: str) -> re.Pattern[str]:
+    pieces: list[str] = []
+    place = 0
+    for match in _PLACEHOLDER.finditer(command):
+        pieces.append(re.escape(command[place : match.start()]))
+        is_command = _COMMAND_START.search(command[: match.start()])
+        word = re.escape(match.group())
+        pieces.append(word if is_command else rf"({word}|\w[\w.:/@-]*)")
+        place = match.end()
+    return re.compile("".join([*pieces, re.escape(command[place:])]))
+
+
+def _bounded(text: str) -> re.Pattern[str]:
+    """`text` as whole words: `pod` is not in `pods`, `1.34` not in `1.34.1`."""
+    before = r"(?<![\w-])(?<!\d[.,])" if text[:1].isalnum() else r"(?<![\w-])"
+    if not re.match(r"[\w-]", text):
+        before = ""
+    after = r"(?![\w-]|[.,]\w)" if re.search(r"\w$", text) else ""
+    return re.compile(before + re.escape(text) + after)
+
+
+def _found(text: str, within: str) -> bool:
+    return text in within and _bounded(text).search(within) is not None
+
+
+def _whole(passage: Passage) -> str:
+    """Everything of a passage that its reader sees."""
+    updated = f"{passage.updated_at:%Y-%m-%d}" if passage.updated_at else ""
+    heading = (passage.title, *passage.heading, passage.document, passage.uri, passage.owner)
+    return "\n\n".join([passage.text, *heading, passage.version, updated])
+
+
+def _commands(text: str) -> Iterable[str]:
+    for block in blocks(text):
+        if block.kind is Kind.FENCE:
+            yield from (fold(line) for line in command_lines(block.code))
+        else:
+            yield from (fold(content) for _, _, content in code_spans(block.text))
+
+
+def _urls(texts: Iterable[str]) -> Iterable[str]:
+    for text in texts:
+        for match in _ADDRESS.finditer(text):
+            yield match.group().rstrip(_URL_TAIL)
+            yield match.group().split(")")[0].rstrip(_URL_TAIL)
+
+
+def _amounts(text: str) -> dict[str, frozenset[str]]:
+    """Numbers with the units they stand with; digits of dates and names have the unit "part"."""
+    found: dict[str, set[str]] = {}
+    for amount in (*quantities.amounts(_free_standing(text)), *quantities.spelled(text)):
+        for value in amount.values:
+            found.setdefault(value, set()).add(amount.unit)
+    for amount in quantities.amounts(re.sub(r"(?<=[^\W\d_])(?=\d)|_", " ", text)):
+        for value in amount.values:
+            found.setdefault(value, set()).add("part")
+    return {value: frozenset(units) for value, units in found.items()}
+
+
+def _free_standing(text: str) -> str:
+    for moment in (*quantities.dates(text), *quantities.times(text)):
+        end = moment.start + len(moment.text)
+        text = text[: moment.start] + " " * len(moment.text) + text[end:]
+    return re.sub(r"[^\W\d_][\w.]*-\d[\w.-]*", " ", text)
+
+
+def unsupported(found: Iterable[Literal], evidence: Evidence) -> list[Literal]:
+    return [literal for literal in found if not evidence.supports(literal)]
