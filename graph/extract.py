@@ -1,0 +1,292 @@
+"""Answers without a model: the best units of the evidence, quoted word for word, with marks.
+
+Nothing is reworded or merged. A procedure keeps its steps, a table row the names of its columns;
+the asked environment wins; of two editions the newer is quoted first, the older with its date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from graph.blocks import LISTED, blocks, join
+from graph.context import key_of, label
+from graph.editions import older_editions
+from graph.environment import asked_environments, named_environments
+from graph.marks import escaped
+from graph.model import Language, Passage, QueryType, Ranked, Verdict
+from graph.phrases import day, say
+from graph.quantities import amounts
+from graph.state import SubQuestion
+from graph.text import content_words, tokens
+from graph.units import Shape, Unit, units
+from graph.view import QuestionView
+
+FACTUAL_LENGTH, LENGTH = 900, 1800  # characters
+_PROCEDURE_LENGTH = 2400  # a procedure is cut only beyond this
+_UNITS = {QueryType.FACTUAL: 3, QueryType.ANALYTICAL: 5, QueryType.SYNTHESIS: 7}
+_CLOSE = {QueryType.FACTUAL: 0.8, QueryType.ANALYTICAL: 0.65, QueryType.SYNTHESIS: 0.55}
+_COMPARABLE = 0.6  # share of the best relevance that a passage needs to be quoted
+_OF_ITSELF, _IN_CONTEXT, _OF_PASSAGE, _ASKED_SHAPE = 0.4, 0.6, 0.5, 0.25
+_HOW = re.compile(
+    r"\bhow (?:do|to|can|should|would)\b|\b(?:steps|procedure|commands?|restart|roll ?back|recover"
+    r"|mitigate|fix)\b|\bwhat (?:do|should|can) (?:i|we)\b"
+    r"|\bкак\b(?! (?:долго|часто|много))|команд|шаги|порядок действий|что делать|перезапус"
+    r"|восстанов|откатить|почин",
+    re.IGNORECASE,
+)
+_HOW_MUCH = re.compile(
+    r"\bhow (?:long|many|much|often|big|old)\b|\b(?:port|threshold|timeout|limit|retention|percent"
+    r"|number|version|window|when)\b"
+    r"|сколько|как (?:долго|часто)|порт|порог|лимит|таймаут|когда|верси|процент",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Quote:
+    unit: Unit
+    number: int  # of the passage, from 1
+    score: float
+    order: int = 0
+
+
+def extract(
+    view: QuestionView,
+    given: Sequence[Ranked],
+    query_type: QueryType,
+    parts: Sequence[SubQuestion] = (),
+) -> str:
+    """The extractive answer as Markdown; mark `[n]` points at `given[n - 1]`. "" without text."""
+    quotes = _quotes(given)
+    answered = [part for part in parts if part.grade and part.grade.verdict is not Verdict.NONE]
+    limit = FACTUAL_LENGTH if query_type is QueryType.FACTUAL else LENGTH
+    if len(answered) < 2:  # noqa: PLR2004
+        return _written(_chosen(view, given, quotes, query_type, limit), view, given)
+    sections: list[str] = []
+    used: set[tuple[int, int]] = set()
+    for part in answered:
+        own = _of_part(part, given, quotes)
+        fresh = [quote for quote in own if (quote.number, quote.unit.place) not in used]
+        part_view = _narrowed(view, part.text)
+        part_type = part.decision.query_type if part.decision else query_type
+        chosen = _chosen(part_view, given, fresh or own, part_type, limit // len(answered))
+        used |= {(quote.number, quote.unit.place) for quote in chosen}
+        heading = escaped(label(part.text))
+        sections.append(f"### {heading}\n\n{_written(chosen, part_view, given)}")
+    return "\n\n".join(sections)
+
+
+def _quotes(given: Sequence[Ranked]) -> list[_Quote]:
+    best = max((item.scores.relevance for item in given), default=0.0)
+    return [
+        _Quote(unit, number, 0.0)
+        for number, item in enumerate(given, start=1)
+        if item.scores.relevance >= _COMPARABLE * best
+        for unit in units(item.passage.text)
+    ]
+
+
+def _of_part(
+    part: SubQuestion, given: Sequence[Ranked], quotes: Sequence[_Quote]
+) -> Sequence[_Quote]:
+    found = {key_of(item.passage) for item in part.ranked[: len(given)]}
+    own = [quote for quote in quotes if key_of(given[quote.number - 1].passage) in found]
+    return own or quotes
+
+
+def _narrowed(view: QuestionView, text: str) -> QuestionView:
+    """The view of a part of the question: only its own words count."""
+    stems = {stem for _, stem in content_words(text)}
+    words = tuple(word for word in view.words if word.stem in stems)
+    return replace(view, text=text, words=words or view.words)
+
+
+# Choosing
+
+
+def _chosen(
+    view: QuestionView,
+    given: Sequence[Ranked],
+    quotes: Sequence[_Quote],
+    query_type: QueryType,
+    limit: int,
+) -> list[_Quote]:
+    kept = _of_environment(view.text, given, quotes)
+    scored = [replace(quote, score=_score(view, given, quote)) for quote in kept]
+    scored.sort(key=lambda quote: -quote.score)
+    chosen: list[_Quote] = []
+    left = limit
+    for quote in scored:
+        near = quote.score >= _CLOSE[query_type] * scored[0].score
+        length = len(quote.unit.text) + len(quote.unit.lead)
+        if not chosen or (near and length <= left and not _repeats(quote, chosen)):
+            chosen.append(quote)
+            left -= length
+        if len(chosen) == _UNITS[query_type]:
+            break
+    return _in_order(_with_newer_editions(chosen, scored, given), given)
+
+
+def _score(view: QuestionView, given: Sequence[Ranked], quote: _Quote) -> float:
+    """Own words, words with the headings above, relevance of the passage, the asked shape."""
+    item, unit = given[quote.number - 1], quote.unit
+    passage = item.passage
+    own = tokens(f"{unit.lead}\n{unit.text}\n{' '.join(unit.columns)}")
+    above = tokens("\n".join((*_names(passage), *unit.heading)))
+    return (
+        _OF_ITSELF * view.coverage(own, passage.language)
+        + _IN_CONTEXT * view.coverage([*own, *above], passage.language)
+        + _OF_PASSAGE * item.scores.relevance
+        + _ASKED_SHAPE * _fits(view.text, unit)
+    )
+
+
+def _names(passage: Passage) -> tuple[str, ...]:
+    return passage.title, *passage.heading, PurePosixPath(passage.document).stem
+
+
+def _fits(question: str, unit: Unit) -> float:
+    if _HOW_MUCH.search(question):
+        return float(any(True for _ in amounts(unit.text)))
+    if _HOW.search(question):
+        return {Shape.PROCEDURE: 1.0, Shape.COMMANDS: 0.7}.get(unit.shape, 0.0)
+    return 0.0
+
+
+def _of_environment(
+    question: str, given: Sequence[Ranked], quotes: Sequence[_Quote]
+) -> Sequence[_Quote]:
+    """Without what belongs to another environment than the asked, unless nothing else is there."""
+    asked = asked_environments(question)
+    if not asked:
+        return quotes
+    kept = [quote for quote in quotes if _may_concern(asked, given, quote)]
+    return kept or quotes
+
+
+def _may_concern(asked: frozenset[str], given: Sequence[Ranked], quote: _Quote) -> bool:
+    unit = quote.unit
+    own = asked_environments(f"{unit.lead} {unit.text}") | named_environments(
+        " ".join((*unit.heading, *unit.columns))
+    )
+    named = own or named_environments(" ".join(_names(given[quote.number - 1].passage)))
+    return not named or bool(named & asked)
+
+
+def _repeats(quote: _Quote, chosen: Iterable[_Quote]) -> bool:
+    text = quote.unit.text
+    return any(text in other.unit.text or other.unit.text in text for other in chosen)
+
+
+def _with_newer_editions(
+    chosen: list[_Quote], scored: Sequence[_Quote], given: Sequence[Ranked]
+) -> list[_Quote]:
+    """An older edition is quoted only beside the newer, and only where it says something else."""
+    older = older_editions([item.passage for item in given])
+    for quote in list(chosen):
+        newer = older.get(quote.number - 1)
+        if newer is None:
+            continue
+        same = next((other for other in chosen if other.number == newer + 1), None)
+        best = same or next((other for other in scored if other.number == newer + 1), None)
+        if best is not None and same is None:
+            chosen.append(best)
+        if best is not None and _says_the_same(quote.unit, best.unit):
+            chosen.remove(quote)
+    return chosen
+
+
+def _says_the_same(first: Unit, second: Unit) -> bool:
+    def values(unit: Unit) -> set[frozenset[str]]:
+        return {amount.values for amount in amounts(unit.text)}
+
+    return " ".join(first.text.split()) == " ".join(second.text.split()) or (
+        bool(values(first)) and values(first) == values(second)
+    )
+
+
+def _in_order(chosen: Sequence[_Quote], given: Sequence[Ranked]) -> list[_Quote]:
+    """Passages by their best quote, older editions last; quotes in reading order."""
+    older = older_editions([item.passage for item in given])
+    best: dict[int, float] = {}
+    for quote in chosen:
+        best[quote.number] = max(best.get(quote.number, 0.0), quote.score)
+    return sorted(
+        chosen,
+        key=lambda quote: (
+            quote.number - 1 in older,
+            -best[quote.number],
+            quote.number,
+            quote.unit.place,
+        ),
+    )
+
+
+# Writing
+
+
+def _written(chosen: Sequence[_Quote], view: QuestionView, given: Sequence[Ranked]) -> str:
+    older = older_editions([item.passage for item in given])
+    shown: list[str] = []
+    told: set[int] = set()
+    for quote in chosen:
+        passage = given[quote.number - 1].passage
+        if quote.number - 1 in older and quote.number not in told:
+            told.add(quote.number)
+            shown.append(_older(passage, quote.number, view.language))
+        shown.append(_shown(quote, view, passage))
+    return "\n\n".join(shown)
+
+
+def _older(passage: Passage, number: int, language: Language) -> str:
+    title = escaped(label(passage.title) or PurePosixPath(passage.document).name)
+    date = day(passage.updated_at, language)
+    return f"{say('older_edition', language, title=title, date=date)} [{number}]"
+
+
+def _shown(quote: _Quote, view: QuestionView, passage: Passage) -> str:
+    unit, mark = quote.unit, f"[{quote.number}]"
+    if unit.shape is Shape.SENTENCE:
+        return f"{unit.text} {mark}"
+    if unit.shape is Shape.ROW:
+        return f"- {_row(unit, view, passage.language)} {mark}"
+    if unit.shape is Shape.LIST and not unit.lead:
+        return _marked_item(unit.text, mark)
+    title = (*passage.heading, *unit.heading)[-1:] or (passage.title,)
+    lead = unit.lead.rstrip().rstrip(":") or escaped(label(title[0])) or passage.document
+    return f"{lead} {mark}:\n\n{_bounded(unit.text)}"
+
+
+def _row(unit: Unit, view: QuestionView, language: Language) -> str:
+    """The cells under the columns that were asked for, after the first, which names the row."""
+    if not unit.columns:
+        return unit.text
+    pairs = list(zip(unit.columns, unit.cells, strict=False))
+    worth = [view.coverage(tokens(column), language) for column, _ in pairs]
+    asked = max(worth[1:], default=0.0)
+    kept = [
+        (column, cell)
+        for place, (column, cell) in enumerate(pairs)
+        if cell and (place == 0 or not asked or worth[place] >= asked)
+    ]
+    return ", ".join(f"{column}: {cell}" if column else cell for column, cell in kept)
+
+
+def _marked_item(text: str, mark: str) -> str:
+    first, newline, rest = text.partition("\n")
+    if newline and blocks(rest)[0].kind not in LISTED and "```" not in rest:
+        return f"{text} {mark}"
+    return f"{first} {mark}{newline}{rest}"
+
+
+def _bounded(text: str) -> str:
+    """`text`, cut between blocks when it is longer than a procedure may be."""
+    if len(text) <= _PROCEDURE_LENGTH:
+        return text
+    kept = list(blocks(text))
+    while len(kept) > 1 and len(join(kept)) > _PROCEDURE_LENGTH:
+        kept.pop()
+    return f"{join(kept).rstrip()}\n\n[…]"
