@@ -1,0 +1,194 @@
+"""generate: a grounded draft from the evidence, streamed; without a model, quotations.
+
+One call on the usual path. A prompt that is too long is tried once more with half the passages; one
+that the provider's filter blocked, with each half at most once. Any other failure gives quotations.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from langgraph.runtime import Runtime
+
+from graph import calls, prompts
+from graph.context import (
+    CHARACTERS_PER_TOKEN,
+    Key,
+    asked,
+    fence_for,
+    fenced,
+    fitted,
+    hints,
+    key_of,
+    language_name,
+    selected,
+    size,
+    small_documents,
+    today,
+)
+from graph.errors import (
+    ContentFiltered,
+    ContextOverflow,
+    ModelBusy,
+    ModelError,
+    ModelRefused,
+    QuotaExhausted,
+    StoreError,
+)
+from graph.extract import extract
+from graph.gate import Gate, insufficient
+from graph.model import Passage, Ranked
+from graph.ports import ChatModel, Completion, Prompt
+from graph.proof import Sources
+from graph.state import Context, Draft, ModelCall, Stage, State, Token
+
+REFUSED = "refused"
+"""`Draft.insufficient` when the model itself declined: final, and no answer to keep."""
+
+
+@dataclass(slots=True)
+class _Attempts:
+    """What the calls of one question brought."""
+
+    given: tuple[Ranked, ...]
+    text: str = ""
+    error: ModelError | None = None
+    calls: list[ModelCall] = field(default_factory=list)
+
+
+async def generate(state: State, runtime: Runtime[Context]) -> State:
+    """Sets the draft. Notes tell why it holds quotations although a model is configured."""
+    runtime.stream_writer(Stage("generate"))
+    context = runtime.context
+    whole = await _documents(state, context)
+    given = selected(state["ranked"], whole, context.policy)
+    model = context.ports.model
+    if model is None or not given:
+        return {"draft": _quoted(state, given)}
+    if calls.seconds_left(context) <= 0:
+        return {"draft": _quoted(state, given), "notes": ("deadline",)}
+    attempts = await _attempts(model, state, runtime, given)
+    return _result(state, given, attempts, context)
+
+
+async def _documents(state: State, context: Context) -> Mapping[Key, Sequence[Passage]]:
+    """The chunks of small documents, read side by side. What cannot be read stays a chunk."""
+    wanted = small_documents(state["ranked"], context.policy)
+    found: dict[Key, Sequence[Passage]] = {}
+    scope = state["question"].scope
+
+    async def read(passage: Passage) -> None:
+        try:
+            found[key_of(passage)] = await context.ports.retriever.document(passage, scope)
+        except StoreError:
+            return
+
+    async with asyncio.TaskGroup() as group:
+        for passage in wanted:
+            group.create_task(read(passage))
+    return found
+
+
+def _quoted(state: State, given: tuple[Ranked, ...]) -> Draft:
+    text = extract(state["view"], given, state["decision"].query_type, state.get("parts", ()))
+    return Draft(text, given, "extract")
+
+
+async def _attempts(
+    model: ChatModel, state: State, runtime: Runtime[Context], given: tuple[Ranked, ...]
+) -> _Attempts:
+    done = _Attempts(given)
+    await _attempt(model, state, runtime, done)
+    if isinstance(done.error, ContextOverflow):
+        half = max(size(given) // 2, CHARACTERS_PER_TOKEN)
+        done.given = fitted(given, half)
+        await _attempt(model, state, runtime, done)
+    elif isinstance(done.error, ContentFiltered):
+        middle = (len(given) + 1) // 2
+        for part in (given[:middle], given[middle:]):
+            if part and part != given and isinstance(done.error, ContentFiltered):
+                done.given = part
+                await _attempt(model, state, runtime, done)
+    return done
+
+
+async def _attempt(
+    model: ChatModel, state: State, runtime: Runtime[Context], done: _Attempts
+) -> None:
+    """One streamed call over `done.given`; what the gate lets through is shown at once."""
+    context = runtime.context
+    prompt = _prompt(state, context, done.given)
+    gate = Gate(sources_of(state, context, done.given))
+    started = time.perf_counter()
+    pieces: list[str] = []
+    result: Completion | ModelError = Completion("")
+    async for item in calls.stream(model, prompt, context):
+        if isinstance(item, str):
+            pieces.append(item)
+            _show(runtime, gate.feed(item))
+        else:
+            result = item
+    done.calls.append(calls.record(prompt, started, result))
+    done.error = result if isinstance(result, ModelError) else None
+    if isinstance(result, Completion):
+        _show(runtime, gate.close())
+        done.text = "".join(pieces) or result.text
+
+
+def _show(runtime: Runtime[Context], text: str) -> None:
+    if text:
+        runtime.stream_writer(Token(text))
+
+
+def sources_of(state: State, context: Context, given: Sequence[Ranked]) -> Sources:
+    passages = [item.passage for item in given]
+    return Sources(passages, state["resolved"], context.now().date())
+
+
+def _prompt(state: State, context: Context, given: Sequence[Ranked]) -> Prompt:
+    fence = fence_for([state["resolved"], *(item.passage.text for item in given)])
+    system = prompts.fill(
+        "generate",
+        fence=fence,
+        language=language_name(state["language"]),
+        hints=hints(given, state["grade"], state.get("parts", ())),
+        today=today(context.now()),
+    )
+    user = f"{fenced(given, fence)}\n\n{asked(state['resolved'], fence)}"
+    return Prompt("generate", system, user, context.limits.answer_tokens)
+
+
+def _result(
+    state: State, given: tuple[Ranked, ...], attempts: _Attempts, context: Context
+) -> State:
+    called = tuple(attempts.calls)
+    if attempts.error is None and attempts.text.strip():
+        reason = insufficient(attempts.text)
+        text = "" if reason else attempts.text
+        return {"draft": Draft(text, attempts.given, "model", reason), "calls": called}
+    note = _note(attempts.error, context)
+    if isinstance(attempts.error, ModelRefused):
+        draft = Draft("", given, "model", REFUSED)
+    else:
+        draft = _quoted(state, given)
+    return {"draft": draft, "calls": called, "notes": (note,)}
+
+
+def _note(error: ModelError | None, context: Context) -> str:
+    """The sentence that tells the reader why a model's answer is missing."""
+    if error is not None and error.retry_helps and calls.seconds_left(context) <= 0:
+        return "deadline"
+    match error:
+        case ModelBusy():
+            return "model_busy"
+        case QuotaExhausted():
+            return "quota"
+        case ModelRefused():
+            return "model_refused"
+        case ContentFiltered():
+            return "model_filtered"
+        case _:
+            return "model_down"
