@@ -1,0 +1,121 @@
+"""Connections to one SQLite file, for several threads here and several processes beside us."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+
+from adapters.sqlite.schema import ensure_schema
+from bot.errors import StorageError
+
+_SETTINGS = (
+    "PRAGMA synchronous = NORMAL",  # a power cut may undo the last commits, never harm the file
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",  # sorting works on a full disk, too
+    "PRAGMA cache_size = -32768",  # KiB of pages, for each connection
+    "PRAGMA journal_size_limit = 67108864",  # bytes of log that stay after a large transaction
+)
+
+
+class Database:
+    """One writer and as many readers as there are threads reading at the same time.
+
+    Readers work on a snapshot (WAL) and never wait for the writer. Writers of all processes queue
+    up for at most `busy_timeout` seconds. Raises sqlite3.Error.
+    """
+
+    def __init__(self, path: Path, busy_timeout: float) -> None:
+        self.path = path
+        self._busy_timeout = busy_timeout
+        self._readers: list[sqlite3.Connection] = []
+        self._writer: sqlite3.Connection | None = None
+        self._closed = False
+        self._pool_lock = Lock()
+        self._write_lock = Lock()
+
+    def prepare(self) -> None:
+        """Creates the folder, the file and the tables where they are missing.
+
+        Raises StorageError when the folder cannot be made or the file is of a newer version.
+        """
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageError(
+                f"The folder of the index cannot be made: {self.path.parent}.",
+                "Choose another folder with BELAY_HOME, or give this user write access.",
+            ) from error
+        with self.write() as connection:
+            ensure_schema(connection, self.path)
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """A read transaction: all that is read inside is of one moment."""
+        connection = self._borrow()
+        try:
+            connection.execute("BEGIN")
+            yield connection
+        finally:
+            _roll_back(connection)
+            self._give_back(connection)
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """A write transaction: committed at the end, undone when an exception leaves it."""
+        with self._write_lock:
+            if self._writer is None:
+                self._writer = self._connect("PRAGMA journal_mode = WAL")
+            connection = self._writer
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                _roll_back(connection)
+
+    def close(self) -> None:
+        """Waits for a running write. A running read ends first and closes its own connection."""
+        with self._pool_lock:
+            self._closed = True
+            idle, self._readers = self._readers, []
+        for connection in idle:
+            connection.close()
+        with self._write_lock:
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
+
+    def _borrow(self) -> sqlite3.Connection:
+        with self._pool_lock:
+            if self._readers:
+                return self._readers.pop()
+        return self._connect("PRAGMA query_only = ON")
+
+    def _give_back(self, connection: sqlite3.Connection) -> None:
+        with self._pool_lock:
+            if not self._closed:
+                self._readers.append(connection)
+                return
+        connection.close()
+
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        if self._closed:
+            raise sqlite3.ProgrammingError("the index is closed")
+        connection = sqlite3.connect(
+            self.path, timeout=self._busy_timeout, isolation_level=None, check_same_thread=False
+        )
+        try:
+            for pragma in (*_SETTINGS, mode):
+                connection.execute(pragma)
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")

@@ -1,0 +1,243 @@
+"""The knowledge index in one SQLite file."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+from typing import TypeVar
+from zipfile import BadZipFile
+
+from adapters.sqlite import reading, rows, writing
+from adapters.sqlite.audiences import Audiences
+from adapters.sqlite.database import Database
+from adapters.sqlite.faults import storage_faults, store_faults
+from adapters.sqlite.schema import SCHEMA
+from adapters.sqlite.vectors import Vectors
+from adapters.sqlite.words import best_matches, mentioned_terms
+from bot.errors import IndexIncompatible
+from bot.ports import Chunk, FileRecord, IndexInfo, KnowledgeIndex, SourceRecord
+from graph.errors import IndexMismatch, StoreError
+from graph.model import Passage, Scope
+from graph.ports import Candidate, Search, Vector
+from graph.profile import Profile
+from graph.terms import TermCounts
+
+_PAGE = 512  # chunks that are read at a time
+_REBUILD = "Run `belay sync --rebuild` to build the index again with what is configured now."
+
+T = TypeVar("T")
+
+
+class SqliteIndex(KnowledgeIndex):
+    """Chunks, words, vectors and records of all sources, shared by threads and processes.
+
+    Searches read a snapshot and never wait for a writer. Writers take turns; one that has waited
+    `busy_timeout` seconds gives up with StorageError. Nothing is done before `open`.
+    """
+
+    def __init__(self, path: Path, *, busy_timeout: float = 10.0) -> None:
+        self._path = path
+        self._database = Database(path, busy_timeout)
+        self._audiences = Audiences()
+        self._vectors = Vectors()
+        self._profile: tuple[int, Profile] | None = None
+        self._profile_lock = Lock()
+
+    @classmethod
+    async def open(cls, path: Path, *, busy_timeout: float = 10.0) -> SqliteIndex:
+        """The index in the file `path`, which is made when it is missing.
+
+        Raises StorageError when the file cannot be used or a newer Belay wrote it.
+        """
+        index = cls(path, busy_timeout=busy_timeout)
+        try:
+            await asyncio.to_thread(index._prepare)
+        except BaseException:
+            await index.close()
+            raise
+        return index
+
+    async def profile(self) -> Profile:
+        return await asyncio.to_thread(self._load_profile)
+
+    async def search(self, search: Search, scope: Scope) -> Sequence[Candidate]:
+        return await asyncio.to_thread(self._search, search, scope)
+
+    async def mentioned(self, terms: Sequence[str], scope: Scope) -> frozenset[str]:
+        def find(connection: sqlite3.Connection) -> frozenset[str]:
+            admitted = self._audiences.admitted(connection, scope)
+            return mentioned_terms(connection, terms, admitted)
+
+        return await asyncio.to_thread(self._retrieve, find)
+
+    async def document(self, passage: Passage, scope: Scope) -> Sequence[Passage]:
+        def find(connection: sqlite3.Connection) -> list[Passage]:
+            admitted = self._audiences.admitted(connection, scope)
+            return reading.document(connection, passage, admitted)
+
+        return await asyncio.to_thread(self._retrieve, find)
+
+    async def info(self) -> IndexInfo:
+        info = await asyncio.to_thread(self._read, reading.info)
+        return replace(info, details={"path": str(self._path), "schema": str(SCHEMA)})
+
+    async def begin(self, embedder: str, dimension: int, chunker: str) -> None:
+        def name(connection: sqlite3.Connection) -> None:
+            info = reading.info(connection)
+            built_with = (info.embedder, info.dimension, info.chunker)
+            wanted = (embedder, dimension, chunker)
+            if info.chunks and built_with != wanted:
+                raise IndexIncompatible(
+                    f"The index was built with {_tools(*built_with)}; "
+                    f"what is configured now is {_tools(*wanted)}.",
+                    _REBUILD,
+                )
+            connection.execute("UPDATE meta SET embedder = ?, dimension = ?, chunker = ?", wanted)
+
+        await asyncio.to_thread(self._write, name)
+
+    async def records(self, source: str) -> Mapping[str, FileRecord]:
+        def read(connection: sqlite3.Connection) -> dict[str, FileRecord]:
+            found = connection.execute(
+                "SELECT path, fingerprint, state, reason, detail, chunks, title, updated_at "
+                "FROM files WHERE source = ? ORDER BY path",
+                (source,),
+            )
+            return {row[0]: rows.file_from_row(row) for row in found}
+
+        return await asyncio.to_thread(self._read, read)
+
+    async def replace(self, source: str, record: FileRecord, chunks: Sequence[Chunk]) -> int:
+        def write(connection: sqlite3.Connection) -> int:
+            _check_dimension(connection, chunks)
+            return writing.replace_file(connection, source, record, chunks)
+
+        return await asyncio.to_thread(self._write, write)
+
+    async def remove(self, source: str, paths: Sequence[str]) -> int:
+        return await asyncio.to_thread(
+            self._write, lambda connection: writing.remove_files(connection, source, paths)
+        )
+
+    async def sources(self) -> Sequence[SourceRecord]:
+        def read(connection: sqlite3.Connection) -> list[SourceRecord]:
+            found = connection.execute(
+                "SELECT name, kind, location, state, last_run, files, chunks, skipped, message "
+                "FROM sources ORDER BY name"
+            )
+            return [rows.source_from_row(row) for row in found]
+
+        return await asyncio.to_thread(self._read, read)
+
+    async def save_source(self, record: SourceRecord) -> None:
+        await asyncio.to_thread(
+            self._write, lambda connection: writing.save_source(connection, record)
+        )
+
+    async def remove_source(self, name: str) -> int:
+        return await asyncio.to_thread(
+            self._write, lambda connection: writing.remove_source(connection, name)
+        )
+
+    async def chunks(self) -> AsyncIterator[tuple[Passage, Vector, TermCounts]]:
+        """Ordered by source, path and place in the file, whatever was written first."""
+        after: reading.Place | None = reading.BEFORE_ALL
+        while after is not None:
+            found, after = await asyncio.to_thread(self._page, after)
+            for chunk in found:
+                yield chunk.passage, chunk.vector, chunk.terms
+
+    async def save_profile(self, profile: Profile) -> None:
+        data = await asyncio.to_thread(profile.to_bytes)
+        await asyncio.to_thread(
+            self._write,
+            lambda connection: writing.save_profile(connection, profile.revision, data),
+        )
+
+    async def reset(self) -> None:
+        await asyncio.to_thread(self._write, writing.empty)
+
+    async def close(self) -> None:
+        """Ends all connections; a write that is running is finished first."""
+        await asyncio.to_thread(self._database.close)
+
+    def _prepare(self) -> None:
+        with storage_faults(self._path):
+            self._database.prepare()
+
+    def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        with storage_faults(self._path), self._database.read() as connection:
+            return work(connection)
+
+    def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        with storage_faults(self._path), self._database.write() as connection:
+            return work(connection)
+
+    def _retrieve(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        with store_faults(self._path), self._database.read() as connection:
+            return work(connection)
+
+    def _page(self, after: reading.Place) -> tuple[list[Candidate], reading.Place | None]:
+        return self._read(lambda connection: reading.page(connection, after, _PAGE))
+
+    def _search(self, search: Search, scope: Scope) -> list[Candidate]:
+        def find(connection: sqlite3.Connection) -> list[Candidate]:
+            snapshot = None if search.vector is None else self._vectors.current(connection)
+            admitted = self._audiences.admitted(connection, scope)
+            ids = set(best_matches(connection, search.terms, admitted, search.lexical_limit))
+            if snapshot is not None and search.vector is not None and len(snapshot.ids):
+                _check_question(search.vector, snapshot.space.shape[1])
+                ids.update(snapshot.nearest(search.vector, admitted, search.dense_limit))
+            return reading.candidates(connection, sorted(ids), admitted)
+
+        return self._retrieve(find)
+
+    def _load_profile(self) -> Profile:
+        """The stored profile, parsed once for each time that it was saved, by whichever process."""
+
+        def read(connection: sqlite3.Connection) -> tuple[int, Profile]:
+            known = self._profile
+            row = connection.execute("SELECT serial FROM profile").fetchone()
+            if row is None:
+                raise StoreError("The index has no profile yet: run `belay sync`.")
+            if known is not None and known[0] == row[0]:
+                return known
+            (data,) = connection.execute("SELECT data FROM profile").fetchone()
+            return row[0], _parse_profile(data)
+
+        with self._profile_lock:
+            self._profile = self._retrieve(read)
+            return self._profile[1]
+
+
+def _parse_profile(data: bytes) -> Profile:
+    try:
+        return Profile.from_bytes(data)
+    except (ValueError, KeyError, BadZipFile) as error:
+        raise IndexMismatch(f"The index has a profile of another version. {_REBUILD}") from error
+
+
+def _tools(embedder: str, dimension: int, chunker: str) -> str:
+    return f"the embedder {embedder!r} ({dimension} dimensions) and the chunker {chunker!r}"
+
+
+def _check_dimension(connection: sqlite3.Connection, chunks: Sequence[Chunk]) -> None:
+    (dimension,) = connection.execute("SELECT dimension FROM meta").fetchone()
+    other = {len(chunk.vector) for chunk in chunks} - {dimension}
+    if other:
+        raise IndexIncompatible(
+            f"The index has vectors of {dimension} dimensions, the embedder gave {max(other)}.",
+            _REBUILD,
+        )
+
+
+def _check_question(vector: Vector, dimension: int) -> None:
+    if len(vector) != dimension:
+        raise IndexMismatch(
+            f"The index has vectors of {dimension} dimensions, the question has {len(vector)}. "
+            f"{_REBUILD}"
+        )

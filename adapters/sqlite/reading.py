@@ -1,0 +1,95 @@
+"""Chunks and counts as they are read back. Each function works inside its caller's transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+
+from adapters.sqlite.rows import (
+    Row,
+    ids_json,
+    passage_from_json,
+    terms_from_bytes,
+    vector_from_bytes,
+)
+from bot.ports import IndexInfo
+from graph.model import Passage
+from graph.ports import Candidate
+
+# `also_at` lists places under the same access rule only: it never tells of a hidden document.
+_PASSAGE = """
+passage, (
+    SELECT json_group_array(place) FROM (
+        SELECT other.source || '/' || other.path AS place FROM chunks AS other
+        WHERE other.access_id = chunks.access_id AND other.content_hash = chunks.content_hash
+            AND other.id <> chunks.id ORDER BY place
+    )
+)
+"""
+_CANDIDATES = f"""
+SELECT {_PASSAGE}, vector, terms FROM json_each(?) JOIN chunks ON chunks.id = value
+JOIN contents ON contents.chunk = chunks.id JOIN vectors ON vectors.chunk = chunks.id
+WHERE duplicate = 0 AND access_id IN (SELECT value FROM json_each(?))
+"""  # noqa: S608 - put together from the constant above
+_DOCUMENT = f"""
+SELECT {_PASSAGE} FROM chunks JOIN contents ON contents.chunk = chunks.id
+WHERE source = ? AND path = ? AND access_id IN (SELECT value FROM json_each(?)) ORDER BY ordinal
+"""  # noqa: S608 - put together from the constant above
+_PAGE = f"""
+SELECT source, path, ordinal, {_PASSAGE}, vector, terms FROM chunks
+JOIN contents ON contents.chunk = chunks.id JOIN vectors ON vectors.chunk = chunks.id
+WHERE duplicate = 0 AND (source, path, ordinal) > (?, ?, ?)
+ORDER BY source, path, ordinal LIMIT ?
+"""  # noqa: S608 - put together from the constant above
+
+Place = tuple[str, str, int]
+BEFORE_ALL: Place = ("", "", -1)
+
+
+def candidates(
+    connection: sqlite3.Connection, ids: Iterable[int], admitted: Sequence[int]
+) -> list[Candidate]:
+    rows = connection.execute(_CANDIDATES, (ids_json(ids), ids_json(admitted)))
+    return [_candidate(row) for row in rows]
+
+
+def document(
+    connection: sqlite3.Connection, passage: Passage, admitted: Sequence[int]
+) -> list[Passage]:
+    place = (passage.source, passage.document)
+    rows = connection.execute(_DOCUMENT, (*place, ids_json(admitted)))
+    return [_passage(*row) for row in rows]
+
+
+def page(
+    connection: sqlite3.Connection, after: Place, size: int
+) -> tuple[list[Candidate], Place | None]:
+    """The next `size` chunks by source, path and order in it, and where the last of them stands."""
+    rows = connection.execute(_PAGE, (*after, size)).fetchall()
+    return [_candidate(row[3:]) for row in rows], (rows[-1][:3] if rows else None)
+
+
+def info(connection: sqlite3.Connection) -> IndexInfo:
+    embedder, dimension, chunker, revision = connection.execute(
+        "SELECT embedder, dimension, chunker, revision FROM meta"
+    ).fetchone()
+    (chunks,) = connection.execute("SELECT count(*) FROM chunks WHERE duplicate = 0").fetchone()
+    profile = connection.execute("SELECT revision FROM profile").fetchone()
+    return IndexInfo(
+        embedder=embedder,
+        dimension=dimension,
+        chunker=chunker,
+        chunks=chunks,
+        revision=revision,
+        profile_revision=profile[0] if profile else -1,
+    )
+
+
+def _candidate(row: Row) -> Candidate:
+    passage, also_at, vector, terms = row
+    return Candidate(_passage(passage, also_at), vector_from_bytes(vector), terms_from_bytes(terms))
+
+
+def _passage(passage: str, also_at: str) -> Passage:
+    return passage_from_json(passage, json.loads(also_at))

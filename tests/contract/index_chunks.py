@@ -1,0 +1,98 @@
+"""Chunks for the tests of a knowledge index: real tokens, and a vector that the text decides."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from uuid import NAMESPACE_URL, uuid5
+
+import numpy as np
+
+from bot.ports import Chunk, FileRecord, FileState, KnowledgeIndex
+from graph.model import Access, Language, Passage, Scope
+from graph.ports import Search, Vector
+from graph.terms import Fields, TermCounts
+from graph.text import passage_language, tokens
+
+DIMENSION = 16
+EMBEDDER = ("toy-embedder", DIMENSION, "chunker-1")
+
+
+def vector_of(text: str, dimension: int = DIMENSION) -> Vector:
+    seed = int.from_bytes(sha256(text.encode()).digest()[:8], "little")
+    values = np.random.default_rng(seed).standard_normal(dimension)
+    return (values / np.linalg.norm(values)).astype(np.float32)
+
+
+def chunk_of(
+    text: str,
+    path: str = "orders/db.md",
+    *,
+    source: str = "runbooks",
+    ordinal: int = 0,
+    heading: str = "",
+    access: Access | None = None,
+    language: Language | None = None,
+    vector: Vector | None = None,
+) -> Chunk:
+    access = access or Access()
+    folders, _, name = path.rpartition("/")
+    passage = Passage(
+        id=str(uuid5(NAMESPACE_URL, f"{source}/{path}#{ordinal}")),
+        source=source,
+        source_type=access.source_type,
+        document=path,
+        title=name,
+        heading=(heading,) if heading else (),
+        text=text,
+        uri=f"file:///{source}/{path}#L{ordinal + 1}",
+        lines=(ordinal + 1, ordinal + 1),
+        language=language or passage_language(text),
+        effective_from=access.effective_from,
+        effective_until=access.effective_until,
+        status=access.status,
+    )
+    fields = Fields(
+        body=tuple(tokens(text)),
+        heading=tuple(tokens(heading)),
+        name=tuple(tokens(name.removesuffix(".md"))),
+        folders=tuple(tokens(folders)),
+    )
+    return Chunk(
+        passage=passage,
+        access=access,
+        fields=fields,
+        terms=TermCounts.of(fields),
+        vector=vector_of(text) if vector is None else vector,
+        content_hash=sha256(" ".join(text.split()).encode()).hexdigest(),
+    )
+
+
+def record_of(path: str, fingerprint: str = "f1", *, chunks: int = 0) -> FileRecord:
+    return FileRecord(path, fingerprint, FileState.INDEXED, chunks=chunks, title=path)
+
+
+async def put(
+    index: KnowledgeIndex,
+    path: str,
+    *texts: str,
+    source: str = "runbooks",
+    access: Access | None = None,
+) -> int:
+    """The file `path` now holds `texts`, a chunk each."""
+    chunks = [
+        chunk_of(text, path, source=source, ordinal=ordinal, access=access)
+        for ordinal, text in enumerate(texts)
+    ]
+    return await index.replace(source, record_of(path, chunks=len(chunks)), chunks)
+
+
+async def by_words(index: KnowledgeIndex, question: str, scope: Scope | None = None) -> set[str]:
+    """Texts that keyword search alone finds."""
+    search = Search(tuple(tokens(question)), None)
+    return {hit.passage.text for hit in await index.search(search, scope or Scope())}
+
+
+async def by_meaning(index: KnowledgeIndex, question: str, scope: Scope | None = None) -> set[str]:
+    """Texts that vectors alone find."""
+    search = Search((), vector_of(question))
+    return {hit.passage.text for hit in await index.search(search, scope or Scope())}
