@@ -98,7 +98,7 @@ class Redaction(logging.Filter):
 class Repeats(logging.Filter):
     """Lets the first of equal warnings and errors pass, then one every `every` or each `seconds`
     with the number of those left out. Equal: same logger, level and text apart from numbers and
-    quoted words, and same kind of exception."""
+    quoted words, and same exception from the same line."""
 
     def __init__(
         self,
@@ -113,10 +113,10 @@ class Repeats(logging.Filter):
         self._lock = threading.Lock()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if record.levelno < logging.WARNING:
+        if not logging.WARNING <= record.levelno < logging.CRITICAL:
             return True
-        error = record.exc_info[0] if record.exc_info else None
-        key = (record.name, record.levelno, _VARIABLE.sub("#", str(record.msg)), error)
+        text = _VARIABLE.sub("#", str(record.msg)[:LONGEST])
+        key = (record.name, record.levelno, text, _origin(record))
         now = self._clock()
         with self._lock:
             seen = self._seen.pop(key, None)
@@ -139,6 +139,17 @@ class Repeats(logging.Filter):
 class _Seen:
     passed_at: float
     left_out: int = 0
+
+
+def _origin(record: logging.LogRecord) -> tuple[object, ...]:
+    """The kind of an exception and the line that raised it."""
+    if not record.exc_info:
+        return ()
+    kind, _, trace = record.exc_info
+    if trace is None:
+        return (kind,)
+    *_, (frame, line) = traceback.walk_tb(trace)
+    return kind, frame.f_code.co_filename, line
 
 
 class JsonFormatter(logging.Formatter):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from urllib.parse import quote, unquote, urlsplit
@@ -14,7 +15,8 @@ _KEY_WORD = (
     r"|(?:api|access|private|signing|account)[_ -]?key|x-api-key)(?![a-z])"
 )
 # How a name and its value are joined: as text, in a dictionary, as a tuple of bytes.
-_IS = r"(?:['\"]?\s*[:=]|['\"]\s*,)\s*b?['\"]?"
+_QUOTE = r"\\*['\"]"
+_IS = rf"(?:(?:{_QUOTE})?\s*[:=]|{_QUOTE}\s*,)\s*b?(?:{_QUOTE})?"
 _SHAPES = (
     # Telegram: bot id, colon, 35 characters; also inside /bot<token>/ and percent-encoded.
     r"(?<!\d)\d{6,12}(?::|%3[Aa])[A-Za-z0-9_-]{30,}",
@@ -33,7 +35,11 @@ _PATTERNS = tuple(
         (r"(?<=://)([^\s/@:'\"]*):[^\s/'\"]+@", 0, rf"\1:{MASK}@"),
         (r"(?<=://)[^\s/@:'\"]{8,}@", 0, f"{MASK}@"),
         (rf"(authorization{_IS}(?:[a-z]+\s+)?)[^\s'\",)]{{4,}}", re.IGNORECASE, rf"\1{MASK}"),
-        (r"(\bbearer\s+)[\w.~+/=-]{6,}", re.IGNORECASE, rf"\1{MASK}"),
+        (
+            r"(\bbearer\s+)(?:(?=[\w.~+/=-]*\d)[\w.~+/=-]{6,}|[\w.~+/=-]{16,})",
+            re.IGNORECASE,
+            rf"\1{MASK}",
+        ),
         ("|".join(_SHAPES), re.DOTALL, MASK),
         (rf"({_KEY_WORD}{_IS})[^\s'\",;&)}}\]]{{4,}}", re.IGNORECASE, rf"\1{MASK}"),
         (r"([?&](?:ticket|sig|[\w-]*signature|code|key)=)[^\s&'\"]+", re.IGNORECASE, rf"\1{MASK}"),
@@ -55,9 +61,7 @@ class Redactor:
         for value in values:
             for secret in (value.strip(), _password(value), unquote(_password(value))):
                 if len(secret) >= _SHORTEST:
-                    escaped = secret.encode("unicode_escape").decode()
-                    found |= {secret, quote(secret, safe=""), escaped}
-                    found.add(secret.replace("\\", "\\\\").replace('"', '\\"'))
+                    found |= _spellings(secret)
         self._values = frozenset(found)
         longest_first = sorted(found, key=lambda item: (-len(item), item))
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if found else None
@@ -68,6 +72,11 @@ class Redactor:
         for pattern, replacement in _PATTERNS:
             text = pattern.sub(replacement, text)
         return text
+
+
+def _spellings(secret: str) -> set[str]:
+    quoted = (repr(secret), json.dumps(secret), json.dumps(secret, ensure_ascii=False))
+    return {secret, quote(secret, safe=""), *(text[1:-1] for text in quoted)}
 
 
 def _password(value: str) -> str:
