@@ -40,6 +40,7 @@ _HEAD_SHARE = 0.4  # of a long message: the question is often in its last lines
 _GAP = "\n[…]\n"
 
 _CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_NOT_OWN = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|:[a-z0-9_+\-]+:", re.DOTALL)
 _MARK = re.compile(r"\[\d+\]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _OWN_LATIN = re.compile(r"\b[a-z]{2,}\b")
@@ -231,6 +232,7 @@ def _own_lines(text: str) -> str:
 
 
 def _has_own_words(text: str) -> bool:
+    text = _NOT_OWN.sub(" ", text)
     words = [fold(word) for word in re.findall(r"[^\W\d_]+", text)]
     if any("а" <= word[0] <= "я" for word in words):
         return True

@@ -16,7 +16,7 @@ from graph.pointers import points_elsewhere
 from graph.slots import substituted
 from graph.text import WORD, content_words, fold, stem
 
-_SHORT = 2  # weight (graph/mentions.py) up to which a part does not say what it is about
+_SHORT = 1  # weight (graph/mentions.py) up to which a part does not say what it is about
 _TOPIC_WORDS = 12  # of the announcement in front of a colon
 _LIST_WORDS = 9  # of one item of a list
 _NAME_WORDS = 2
@@ -147,7 +147,7 @@ def _compared(question: str) -> list[str]:
 
 def _sides(match: re.Match[str], head: str) -> list[str]:
     tail = (match.group("tail") or "").strip(_EDGE)
-    context = " ".join(piece for piece in (head.strip(_EDGE), tail) if weight(piece))
+    context = " ".join(piece for piece in (head.strip(_EDGE), tail) if content_words(piece))
     sides = _shared_noun(*(_ARTICLE.sub("", match.group(side).strip(_EDGE)) for side in "ab"))
     return [f"{side}: {context}" if context else side for side in sides]
 

@@ -87,14 +87,10 @@ def _nearest_list(nearest: Iterable[Ranked], language: Language) -> str:
 
 
 def _item(passage: Passage, language: Language) -> str:
-    key = "nearest_item_owner" if passage.owner else "nearest_item"
-    return say(
-        key,
-        language,
-        title=_escaped(passage.title or passage.document),
-        document=_plain(passage.document),
-        owner=_escaped(passage.owner),
-    )
+    place = f"`{_plain(passage.document)}`"
+    if passage.owner:
+        place += f", {say('owner', language, owner=_escaped(passage.owner))}"
+    return f"- {_escaped(passage.title or passage.document)} ({place})"
 
 
 def _hand_off(nearest: Iterable[Ranked], language: Language) -> str:

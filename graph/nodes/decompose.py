@@ -6,8 +6,6 @@ must be about the question and nothing else, or the rules of graph/split.py deci
 
 from __future__ import annotations
 
-from typing import Any
-
 from langgraph.runtime import Runtime
 
 from graph.calls import complete
@@ -18,6 +16,12 @@ from graph.split import distinct, split
 from graph.state import Context, ModelCall, Stage, State, SubQuestion
 from graph.wording import adds_nothing
 
+_SCHEMA = {
+    "type": "object",
+    "properties": {"questions": {"type": "array", "items": {"type": "string"}}},
+    "required": ["questions"],
+    "additionalProperties": False,
+}
 _REPLY_TOKENS = 400
 _ROOM = 80  # characters by which a part may be longer than the question
 
@@ -47,23 +51,13 @@ async def _worded(
         system=fill("decompose", limit=limit),
         user=f"<question>\n{question}\n</question>",
         max_tokens=_REPLY_TOKENS,
-        schema=_schema(limit),
+        schema=_SCHEMA,
     )
     result, call = await complete(model, prompt, context)
     if isinstance(result, ModelError):
         return (), call
     parts = [part for part in _strings(result) if _is_about(part, question)]
     return distinct(parts, question, limit), call
-
-
-def _schema(limit: int) -> dict[str, Any]:
-    items = {"type": "array", "items": {"type": "string"}, "maxItems": limit}
-    return {
-        "type": "object",
-        "properties": {"questions": items},
-        "required": ["questions"],
-        "additionalProperties": False,
-    }
 
 
 def _strings(completion: Completion) -> list[str]:
