@@ -49,7 +49,9 @@ _REGION = re.compile(
     r"|(?:us|europe|asia|australia)-(?:north|south|east|west|central)+\d(?:-[a-f])?"
 )
 _VERSION = re.compile(
-    r"(?:[^\W\d_]+-)?v?\d+(?:\.\d+|\.x){1,2}(?:[-.](?:rc|alpha|beta|dev|post|lts|ga)\.?\d*)?"
+    r"(?:[^\W\d_]+-?)?v?\d+(?:\.\d+|\.x){1,2}[a-z]{0,2}"  # 1.29, python-3.11, TLS1.3, 802.11ac
+    r"(?:[-.](?:rc|alpha|beta|dev|post|lts|ga)\.?\d*)?"
+    r"|[a-z]{1,2}\d[a-z]{0,3}\.(?:\d*xlarge|large|medium|small|micro|nano|metal)"
 )
 _ERROR_CODE = re.compile(
     r"(?:ERR|ERROR|E|HTTP|SSL|TLS|NS|WIN|STATUS|SIG|PR|SEC|MOZILLA)_[A-Z0-9_]+"

@@ -37,6 +37,7 @@ _KEY_WORD = (
 _SPANS = tuple(
     re.compile(pattern, flags)
     for pattern, flags in (
+        (r"\S{100,}", 0),  # no public name is that long
         (r"-----BEGIN [^-]*-----.*?(?:-----END [^-]*-----|\Z)", re.DOTALL),
         (r"<[@#!][^>\s]*(?:\|[^>]*)?>", 0),  # chat mentions
         (r"\b[a-z][a-z0-9+.\-]*://\S+|\bwww\.\S+", re.I),
@@ -50,7 +51,8 @@ _SPANS = tuple(
         (r"(?<!\w)(?:[a-z]:\\|\\\\)\S+", re.I),
         (r"(?<!\w)~[\w-]*/\S*|\$\{?\w+\}?/\S*", 0),
         (r"\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b|\b(?:[0-9a-f]{4}\.){2}[0-9a-f]{4}\b", re.I),
-        (r"(?<!\w)\+\d[\d ()\-]{7,}\d", 0),  # telephone
+        (r"(?<!\w)\+\d[\d ()\-]{7,}\d|\b\d{3,}(?:[ \-]\d{2,}){2,}\b", 0),  # telephone, card
+        (r"\barn:\S+|(?<!\w)[\w.\-]+:\d{2,5}/\S*", re.I),
         (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.I),
     )
 )
@@ -58,7 +60,7 @@ _ABSOLUTE_PATH = re.compile(r"(?<![\w/.])/[\w.@:+\-]+(?:/[\w.@:+\-]*)*")
 _SYSTEM_PATH = re.compile(
     r"/(?:etc|proc|sys|dev|usr|bin|sbin|lib|var/(?:log|lib|run))(?:/[\w.\-]+){0,3}"
 )
-_RELATIVE_PATH = re.compile(r"[\w.\-]+(?:/[\w.\-]+){2,}")
+_RELATIVE_PATH = re.compile(r"[\w.\-]+(?:/[\w.\-]+){2,}(?::[\w.\-]+)?")
 _IPV6 = re.compile(r"(?<!\w)[0-9A-Fa-f]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%\w+)?(?:/\d+)?(?!\w)")
 _HOST_AND_PORT = re.compile(rf"({TOKEN.pattern})(:\d{{1,5}}\b)?")
 _OPERATORS = re.compile(r"[\"“”«»`*~^|\\]+|\b(?:site|inurl|intitle|filetype):\S*", re.I)

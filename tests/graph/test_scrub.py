@@ -30,6 +30,10 @@ PUBLIC = [
     "как откатить релиз helm, если хук завис?",
     "std::bad_alloc in C++",
     "read-only file system on ext4",
+    "TLS1.3 handshake or 802.11ac",
+    "c5.xlarge or m5.2xlarge",
+    "PL/SQL over TCP/IP",
+    "redis-py 5.0",
 ]
 
 SECRET = [
@@ -69,6 +73,13 @@ SECRET = [
     ("/opt/acme/billing/run.sh segmentation fault in glibc", "acme"),
     ("services/billing/deploy.yaml fails helm lint", "billing"),
     ("com.acme.billing.InvoiceException is thrown by hibernate", "acme"),
+    ("api.northwind.example:8443/v2/users?id=77 returns 504 from haproxy", "77"),
+    ("image registry.northwind.example/team/app:1.2.3 ImagePullBackOff", "team"),
+    ("arn:aws:iam::123456789012:role/deployer AccessDenied sts", "deployer"),
+    ("s3://northwind-backups/2024 is slow to restore", "northwind"),
+    ("card 4111 1111 1111 1111 declined in stripe", "1111"),
+    ("i-0abcd1234ef567890 fails ec2 status checks", "0abcd"),
+    ("gke-prod-pool-1-3f2a9c1b-x7k2 is NotReady in kubernetes", "pool"),
     ("aa:bb:cc:dd:ee:ff is not in the arp table of linux", "aa:bb"),
 ]
 
