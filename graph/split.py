@@ -21,6 +21,7 @@ _TOPIC_WORDS = 12  # of the announcement in front of a colon
 _LIST_WORDS = 9  # of one item of a list
 _NAME_WORDS = 2
 _PART_CHARACTERS = 240
+_QUESTION_CHARACTERS = 1000  # a longer message is a paste, not a list of questions
 
 _ASK_EN = r"how|what|which|who|whose|why|when|where|can|could|should|does|do|did|is|are|will|would"
 _ASK_RU = (
@@ -85,6 +86,8 @@ _EDGE = " \t\n,;.?!:—–-"
 def split(question: str, limit: int) -> tuple[str, ...]:
     """The parts of `question`, at most `limit`; empty when it asks one thing."""
     text = question.strip()
+    if len(text) > _QUESTION_CHARACTERS:
+        return ()
     found = [_unlike(_once(rule(text)), text)[:limit] for rule in _RULES]
     parts = found[0] if len(found[0]) > 1 else max(found, key=len)
     return tuple(parts) if len(parts) > 1 else ()

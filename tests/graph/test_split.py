@@ -123,3 +123,7 @@ def test_any_text_gives_no_part_or_several(text: str) -> None:
     assert len(parts) != 1
     assert len(parts) <= LIMIT
     assert len(set(parts)) == len(parts)
+
+
+def test_a_paste_is_not_taken_apart() -> None:
+    assert split("how do I restart it, and why did it fail? " * 200, LIMIT) == ()
