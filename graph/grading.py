@@ -50,6 +50,9 @@ def _verdict(
         return Verdict.NONE, f"no document mentions {', '.join(view.unknown_names)}"
     if width is not None and width < policy.noise_spread and value < policy.certain:
         return Verdict.NONE, f"noise: spread {width:.3f} over {policy.noise_k} documents"
+    missing = _unknown(view)
+    if missing and (value < policy.certain or best.scores.coverage < policy.low_coverage):
+        return Verdict.PARTIAL, f"no document mentions {', '.join(missing)}"
     if value >= threshold:
         return Verdict.RELEVANT, f"best relevance {value:.2f} reaches {threshold:.2f}"
     return Verdict.PARTIAL, f"best relevance {value:.2f} is under {threshold:.2f}"
@@ -72,3 +75,12 @@ def spread(ranked: Sequence[Ranked], k: int) -> float | None:
 
 def _unknown(view: QuestionView) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*view.unknown_names, *view.unknown)))
+
+
+def answerability(u: float, coverage: float) -> float:
+    """How likely the documents hold the answer, on no particular scale: for ordering only.
+
+    Relevance alone cannot see "right document, missing fact"; coverage of the question's words
+    can. Both are divided by their spread over answerable questions.
+    """
+    return u / 1.6 + coverage / 0.25

@@ -24,7 +24,8 @@ SURELY_NEAR = 0.6  # below: the index has no word like it
 _CYRILLIC = re.compile(r"[а-яё]", re.IGNORECASE)
 _GLOSSARY_WORD = re.compile(r"[^\W\d_]{3,}")
 _UNKNOWN_LATIN, _UNKNOWN_CYRILLIC, _BY_ANOTHER_NAME = 0.9, 0.5, 0.75  # shares of the largest idf
-_NAME_SHARE = 2  # letters from which an all-capital word is a name
+_CAPITALS = 2  # letters from which an all-capital word is a name
+_LETTERS = re.compile(r"[^\W\d_]{2}")
 
 
 def script(word: str) -> Language:
@@ -51,7 +52,7 @@ async def look(
         words=words,
         wholes=wholes,
         unknown=unknown,
-        named=_named(text, language, unknown),
+        named=_named(text, language),
         environments=asked_environments(text),
     )
 
@@ -170,25 +171,26 @@ def _is_unknown(word: Word, wholes: tuple[str, ...], near: dict[str, NearWords])
     return max(cosines, default=0.0) < SURELY_NEAR
 
 
-def _named(text: str, language: Language, unknown: tuple[str, ...]) -> tuple[str, ...]:
+def _named(text: str, language: Language) -> tuple[str, ...]:
     """What the question names: identifiers, capitalised words, Latin words in a Russian text."""
     names: list[str] = []
     for match in WORD.finditer(text):
         word = match.group()
         low = fold(word)
         starts = not text[: match.start()].strip() or text[: match.start()].rstrip()[-1] in ".?!:"
-        if low in stop_words() or low.isdigit():
+        if low in stop_words() or not _LETTERS.search(word):
             continue
-        if _is_name(word, starts, language) or low in unknown:
+        if _is_name(word, starts, language):
             names.append(word)
     return tuple(dict.fromkeys(names))
 
 
 def _is_name(word: str, starts_sentence: bool, language: Language) -> bool:
     latin_in_russian = language == "ru" and word.isascii()
-    capitals = word.isupper() and len(word) >= _NAME_SHARE
+    capitals = word.isupper() and len(word) >= _CAPITALS
     capitalised = word[:1].isupper() and not starts_sentence
-    return len(parts(word)) > 1 or latin_in_russian or capitals or capitalised
+    identifier = len(parts(word)) > 1 and script(word) == "en"
+    return identifier or latin_in_russian or capitals or capitalised
 
 
 def tokens_of(name: str) -> tuple[str, ...]:

@@ -30,6 +30,8 @@ from graph.text import spaced
 SMALLEST = 30  # chunks; below, the shipped profile is used as it is
 ENOUGH = 120  # snippets from which fitted anchors stand alone
 GROWTH = 0.2  # refit when the index has grown or shrunk by this share
+_PAIR = 0.85  # quantile of the negatives that is x = 1 and y = 1
+_FINAL = 0.75  # and u = 1; snippets are harder than the questions people really ask in vain
 _WALK = 64  # best chunks of a snippet that are tried before it is given up
 _LEAST_G = {"dense": 0.02, "lexical": 0.3, "final": 0.2}  # a narrower scale is a sampling accident
 
@@ -238,7 +240,7 @@ class _Fitter:
         best, weights = self._best(negatives, scores, rows)
         if not len(best):
             return Anchor(0.0, 1.0)
-        middle, upper = _quantiles(best, weights, (0.5, 0.85))
+        middle, upper = _quantiles(best, weights, (0.5, _FINAL if kind == "final" else _PAIR))
         return Anchor(middle, max(upper - middle, _LEAST_G[kind]))
 
     def _best(

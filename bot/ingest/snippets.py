@@ -15,7 +15,7 @@ from graph.model import LANGUAGES, Language, Passage
 from graph.text import WORD, parts, tokens, trigrams
 
 PER_LANGUAGE = 240
-_SHORTEST, _LONGEST = 6, 40  # words
+_SHORTEST, _LONGEST = 6, 18  # words: about as long as questions are
 _IDENTIFIERS = 0.2  # at most this share of a sentence's words
 _SHARED_TRIGRAMS, _SHARED_SHARE = 2, 0.4  # from here on a document holds the snippet's own text
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
@@ -55,7 +55,7 @@ def sample(passages: Sequence[Passage], seed: int = 7) -> dict[Language, list[Sn
 
 
 def prose(markdown: str) -> Iterable[str]:
-    """Sentences of 6 to 40 words with few identifiers and no code."""
+    """Sentences of 6 to 18 words with few identifiers and no code."""
     for sentence in _SENTENCE.split(_FENCE.sub("\n\n", markdown)):
         clean = " ".join(_MARKUP.sub("", sentence).split())
         words = WORD.findall(clean)
