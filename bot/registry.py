@@ -7,11 +7,12 @@ resolves every row and checks it against its port.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from importlib import import_module
 from typing import Any
 
 FACTORIES: dict[str, str] = {
-    "index.sqlite": "adapters.sqlite:create",
+    "index.sqlite": "adapters.sqlite:SqliteIndex.open",
     "embedder.builtin": "adapters.use:create",
     "embedder.e5": "adapters.e5:create",
     "embedder.openai": "adapters.openai:create_embedder",
@@ -27,5 +28,5 @@ FACTORIES: dict[str, str] = {
 def factory(name: str) -> Callable[..., Any]:
     """The callable behind `name`. Raises KeyError for an unknown name."""
     module, _, attribute = FACTORIES[name].partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), attribute)
+    found: Callable[..., Any] = reduce(getattr, attribute.split("."), import_module(module))
     return found
