@@ -28,7 +28,7 @@ passage, (
 )
 """
 _CANDIDATES = f"""
-SELECT {_PASSAGE}, vector, terms FROM json_each(?) JOIN chunks ON chunks.id = value
+SELECT {_PASSAGE}, vector, terms FROM json_each(?) CROSS JOIN chunks ON chunks.id = value
 JOIN contents ON contents.chunk = chunks.id JOIN vectors ON vectors.chunk = chunks.id
 WHERE duplicate = 0 AND access_id IN (SELECT value FROM json_each(?))
 """  # noqa: S608 - put together from the constant above

@@ -5,6 +5,7 @@ A Snapshot never changes, so searches run on it without a lock while the next on
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.intp]
 
 _GONE = 0  # access ids start at 1
-_BLOCK = 4096  # rows that are scored, or loaded, at a time
+_BLOCK = 1024  # rows that are scored, or loaded, at a time: a copy of them stays in the cache
 _SPARE = 4  # a grown matrix leaves room for a quarter more rows
 _COMPACT = 4  # a matrix is packed once a quarter of its rows are gone
 
@@ -137,8 +138,11 @@ def _with_fresh(
 
 
 def _present(connection: sqlite3.Connection) -> Ints:
-    rows = connection.execute("SELECT id FROM chunks WHERE duplicate = 0")
-    return np.fromiter((row[0] for row in rows), dtype=np.int64)
+    """Ids of all findable chunks; as one value, because 100,000 rows take twice as long."""
+    (ids,) = connection.execute(
+        "SELECT json_group_array(id) FROM chunks WHERE duplicate = 0"
+    ).fetchone()
+    return np.array(json.loads(ids), dtype=np.int64)
 
 
 def _load(connection: sqlite3.Connection, ids: Ints, space: Matrix) -> tuple[Ints, Ints]:
@@ -149,7 +153,7 @@ def _load(connection: sqlite3.Connection, ids: Ints, space: Matrix) -> tuple[Int
         block = slice(start, min(start + _BLOCK, len(ids)))
         rows = connection.execute(
             "SELECT access_id, language, vector FROM json_each(?) "
-            "JOIN chunks ON chunks.id = value JOIN vectors ON chunk = value ORDER BY key",
+            "CROSS JOIN chunks ON chunks.id = value JOIN vectors ON chunk = value ORDER BY key",
             (ids_json(ids[block].tolist()),),
         ).fetchall()
         access[block] = [row[0] for row in rows]

@@ -12,14 +12,14 @@ from adapters.sqlite.rows import ids_json
 from graph.terms import BODY_WEIGHT, FOLDER_WEIGHT, HEADING_WEIGHT, NAME_WEIGHT
 
 # The filter on `chunks` is decided row by row before bm25() is computed for the sorting;
-# `ORDER BY rank` would score every match first.
+# `ORDER BY rank` would score every match first. CROSS JOIN keeps the matches as the outer loop.
 _BEST = """
-SELECT words.rowid FROM words JOIN chunks ON chunks.id = words.rowid
+SELECT words.rowid FROM words CROSS JOIN chunks ON chunks.id = words.rowid
 WHERE words MATCH ? AND access_id IN (SELECT value FROM json_each(?))
 ORDER BY bm25(words, ?, ?, ?, ?) LIMIT ?
 """
 _ANY = """
-SELECT 1 FROM words JOIN chunks ON chunks.id = words.rowid
+SELECT 1 FROM words CROSS JOIN chunks ON chunks.id = words.rowid
 WHERE words MATCH ? AND access_id IN (SELECT value FROM json_each(?)) LIMIT 1
 """
 _WEIGHTS = (BODY_WEIGHT, HEADING_WEIGHT, NAME_WEIGHT, FOLDER_WEIGHT)
