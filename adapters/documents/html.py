@@ -29,10 +29,11 @@ def convert(text: str) -> Converted:
     for element in soup.select(", ".join(_NOISE)):
         element.decompose()
     try:
-        markdown = markdown_of(_main(soup))
+        main = _main(soup)
+        markdown = markdown_of(main)
     except RecursionError as error:
         raise ConversionFailed("nested too deeply") from error
-    return Converted(markdown, title)
+    return Converted(markdown, title, main.sourceline or 1)
 
 
 def _main(soup: BeautifulSoup) -> Tag:

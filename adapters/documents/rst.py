@@ -115,7 +115,7 @@ def convert(text: str) -> Converted:
             text, writer="html5", settings_overrides=_SETTINGS | {"warning_stream": warnings}
         )
         soup = BeautifulSoup(parts["html_body"], "html.parser")
-        markdown = markdown_of(_without_messages(soup))
+        markdown = markdown_of(_cleaned(soup))
     except Exception as error:  # docutils raises whatever its transforms trip over
         raise ConversionFailed("not readable as reStructuredText") from error
     issues = tuple(
@@ -125,8 +125,9 @@ def convert(text: str) -> Converted:
     return Converted(markdown, issues=issues)
 
 
-def _without_messages(soup: BeautifulSoup) -> BeautifulSoup:
-    """Drops what docutils says about errors, and keeps the source text that it could not read."""
+def _cleaned(soup: BeautifulSoup) -> BeautifulSoup:
+    """Drops what docutils says about errors, and keeps the source text that it could not read;
+    literals become code."""
     for contents in soup.select(".topic.contents"):
         contents.decompose()
     for message in soup.select(".system-message"):
@@ -135,6 +136,8 @@ def _without_messages(soup: BeautifulSoup) -> BeautifulSoup:
             message.decompose()
         else:
             message.replace_with(listing)
+    for literal in soup.select("span.literal"):
+        literal.name = "code"
     for link in soup.select("a[href^='#system-message'], a.toc-backref"):
         link.unwrap()
     return soup

@@ -40,10 +40,12 @@ class ConversionFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Converted:
-    """A document as Markdown. `title` is what the format itself calls the title."""
+    """A document as Markdown. `title` is what the format itself calls the title; the text begins
+    at `first_line` of the file."""
 
     markdown: str
     title: str = ""
+    first_line: int = 1
     issues: tuple[Issue, ...] = ()
 
 
@@ -113,20 +115,19 @@ def _converted(text: str, converter: Converter) -> Parsed:
         converted = converter(text)
     except ConversionFailed as error:
         return Parsed(_plain(text), (Issue(0, f"indexed as plain text: {error}"),))
-    numbers = _origins(converted.markdown.split("\n"), text.split("\n"))
+    numbers = _origins(converted.markdown.split("\n"), text.split("\n"), converted.first_line - 1)
     parsed = outline(converted.markdown, numbers)
     title = plain_title(converted.title)
     return Parsed(replace(parsed, title=parsed.title or title), converted.issues)
 
 
-def _origins(lines: Sequence[str], source: Sequence[str]) -> tuple[int, ...]:
+def _origins(lines: Sequence[str], source: Sequence[str], position: int) -> tuple[int, ...]:
     """For each converted line the line of the file (from 1) that it most likely comes from.
 
     Converters keep the order of the words, so a line is looked for below the one found before.
     """
     folded = [set(_WORD.findall(line.lower())) for line in source]
     numbers: list[int] = []
-    position = 0
     for line in lines:
         words = _WORD.findall(line.lower())[:6]
         if words:

@@ -46,8 +46,8 @@ _TOKEN_NAMES = tuple(_TOKENS)
 
 _KEY_BLOCK = re.compile(
     r"(?P<open>-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----)"
-    r"(?P<body>(?:(?!-----)[\w+/=:,.\- \t\\>|\"']|\n){0,20000})"
-    r"(?P<close>-----END [A-Z0-9 ]{0,40}-----)?"
+    r"(?:(?P<body>(?:[^-]|-(?!----)){0,20000})(?P<close>-----END [A-Z0-9 ]{0,40}-----)"
+    r"|(?P<rest>[\w+/=\\]*(?:\n[ \t>|\"']*[\w+/=\\]{4,}[\"',]*[ \t]*(?=\n|\Z))*))"
 )
 _URL = re.compile(
     r"(?P<head>\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"'`<>]{0,100}:)"
@@ -158,7 +158,7 @@ def _apply(text: str, pattern: re.Pattern[str], replace: Replacement, found: lis
 
 
 def _key_block(match: re.Match[str]) -> tuple[str, str]:
-    lines = "\n" * match.group("body").count("\n")
+    lines = "\n" * (match.group("body") or match.group("rest") or "").count("\n")
     return f"{match.group('open')}{MASK}{lines}{match.group('close') or ''}", "private key"
 
 
