@@ -35,7 +35,6 @@ def rules(options: SyncOptions, access: Access) -> str:
         options.mask_secrets,
         options.max_file_bytes,
         options.chunking,
-        sorted(options.converters),
     )
     return digest(repr(parts).encode())
 

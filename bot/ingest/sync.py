@@ -312,8 +312,8 @@ class _Run:
         self._tally.removed = _indexed(self._known[path] for path in gone)
 
     async def _save(self, state: SyncState, message: str = "") -> None:
-        files = self._now if state is SyncState.COMPLETE else {**self._known, **self._now}
-        indexed = [r for r in files.values() if r.state is FileState.INDEXED]
+        files = await self._index.records(self._source.name)
+        indexed = [record for record in files.values() if record.state is FileState.INDEXED]
         await self._index.save_source(
             SourceRecord(
                 name=self._source.name,
