@@ -20,13 +20,13 @@ FACTORIES: dict[str, str] = {
     "web.duckduckgo": "adapters.duckduckgo:create",
     "source.folder": "adapters.folder:create",
     "console": "adapters.console:create",
-    "parser.html": "adapters.documents.html:to_markdown",
-    "parser.rst": "adapters.documents.rst:to_markdown",
+    "converters": "adapters.documents:create",
 }
 
 
 def factory(name: str) -> Callable[..., Any]:
     """The callable behind `name`. Raises KeyError for an unknown name."""
     module, _, attribute = FACTORIES[name].partition(":")
-    found: Callable[..., Any] = reduce(getattr, attribute.split("."), import_module(module))
+    loaded: Any = import_module(module)
+    found: Callable[..., Any] = reduce(getattr, attribute.split("."), loaded)
     return found

@@ -201,6 +201,14 @@ def load(**overrides: Any) -> Settings:
     return settings
 
 
+def unknown_variables() -> list[str]:
+    """BELAY_ variables that no setting has: most likely misspelt."""
+    known = {PREFIX + name.upper() for name in (*Settings.model_fields, "config")}
+    return sorted(
+        name for name in os.environ if name.startswith(PREFIX) and name.split("__")[0] not in known
+    )
+
+
 def config_path() -> Path | None:
     """The TOML file in use. Raises SettingsError when BELAY_CONFIG names a missing file."""
     named = os.environ.get(PREFIX + "CONFIG", "").strip()

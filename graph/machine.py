@@ -13,7 +13,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -40,7 +40,13 @@ from graph.trace import Trace, trace
 
 log = logging.getLogger(__name__)
 
-Node = Callable[[State, Runtime[Context]], Awaitable[State]]
+
+class Node(Protocol):
+    """One step of the graph: reads the state, returns what it changes."""
+
+    def __call__(self, state: State, *, runtime: Runtime[Context]) -> Awaitable[State]: ...
+
+
 NODES: dict[str, Node] = {
     "contextualize": contextualize,
     "classify": classify,
@@ -84,9 +90,9 @@ def build() -> Any:  # LangGraph's compiled type has four parameters and says no
 
 
 def _timed(name: str, node: Node) -> Node:
-    async def run(state: State, runtime: Runtime[Context]) -> State:
+    async def run(state: State, *, runtime: Runtime[Context]) -> State:
         started = time.perf_counter()
-        update = await node(state, runtime)
+        update = await node(state, runtime=runtime)
         elapsed = (time.perf_counter() - started) * 1000
         return {**update, "milliseconds": ((name, elapsed),)}
 

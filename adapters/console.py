@@ -1,0 +1,158 @@
+"""The terminal: bars, tables and Markdown for a person, plain text for a pipe."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Sequence
+from typing import TextIO
+
+from rich.console import Console as Rich
+from rich.live import Live
+from rich.markdown import Markdown
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.progress import Progress as RichProgress
+from rich.table import Table
+from rich.text import Text
+
+from bot.progress import Progress
+from bot.terminal import Terminal
+
+
+class Bars(Progress):
+    """One bar at a time on standard error; on a pipe one line when a piece of work begins."""
+
+    def __init__(self, err: Rich) -> None:
+        self._err = err
+        self._bars: RichProgress | None = None
+        self._task: TaskID | None = None
+
+    def begin(self, what: str, total: int | None) -> None:
+        self.end()
+        if not self._err.is_terminal:
+            self._err.print(f"{what} ...", markup=False, highlight=False)
+            return
+        self._bars = RichProgress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=self._err,
+            transient=True,
+        )
+        self._bars.start()
+        self._task = self._bars.add_task(what, total=total)
+
+    def advance(self, steps: int = 1) -> None:
+        if self._bars is not None and self._task is not None:
+            self._bars.advance(self._task, steps)
+
+    def end(self) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+        self._bars = self._task = None
+
+
+class Console(Terminal):
+    def __init__(
+        self,
+        stdin: TextIO | None = None,
+        stdout: TextIO | None = None,
+        stderr: TextIO | None = None,
+    ) -> None:
+        self._in = stdin or sys.stdin
+        self._out = Rich(file=stdout or sys.stdout, soft_wrap=False)
+        self._err = Rich(file=stderr or sys.stderr)
+        self._live: Live | None = None
+        self._streamed = ""
+
+    @property
+    def interactive(self) -> bool:
+        return self._in.isatty() and self._out.is_terminal
+
+    def show(self, markdown: str) -> None:
+        self._settle()
+        if self._out.is_terminal:
+            self._out.print(Markdown(markdown, hyperlinks=False))
+        else:
+            self.plain(markdown)
+
+    def plain(self, text: str) -> None:
+        self._settle()
+        self._out.file.write(text + "\n")
+        self._out.file.flush()
+
+    def note(self, text: str) -> None:
+        self._settle()
+        self._err.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
+        self._settle()
+        if not self._out.is_terminal:
+            self._plain_table(columns, rows, title)
+            return
+        table = Table(*columns, title=title or None, title_justify="left")
+        for row in rows:
+            table.add_row(*(Text(cell) for cell in row))
+        self._out.print(table)
+
+    def _plain_table(
+        self, columns: Sequence[str], rows: Sequence[Sequence[str]], title: str
+    ) -> None:
+        cells = [list(columns), *(list(row) for row in rows)]
+        widths = [max(len(row[place]) for row in cells) for place in range(len(columns))]
+        lines = [title] if title else []
+        for row in cells:
+            padded = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            lines.append("  ".join(padded).rstrip())
+        self.plain("\n".join(lines))
+
+    def progress(self) -> Progress:
+        return Bars(self._err)
+
+    async def questions(self, prompt: str) -> AsyncIterator[str]:
+        while True:
+            line = await asyncio.to_thread(self._read, prompt)
+            if not line:
+                return
+            yield line.rstrip("\n")
+
+    def _read(self, prompt: str) -> str:
+        self._settle()
+        if self.interactive:
+            self._out.print(Text(prompt, style="bold"), end="")
+        return self._in.readline()
+
+    def stage(self, text: str) -> None:
+        if self.interactive and not self._streamed:
+            self._update(Text(text, style="dim"))
+
+    def token(self, text: str) -> None:
+        if self.interactive:
+            self._streamed += text
+            self._update(Markdown(self._streamed, hyperlinks=False))
+
+    def _update(self, content: Text | Markdown) -> None:
+        if self._live is None:
+            self._live = Live(console=self._out, transient=True, vertical_overflow="ellipsis")
+            self._live.start()
+        self._live.update(content, refresh=True)
+
+    def _settle(self) -> None:
+        """Takes away what was shown while working: the final text replaces it."""
+        if self._live is not None:
+            self._live.stop()
+        self._live, self._streamed = None, ""
+
+
+def create() -> Terminal:
+    """The factory that bot/registry.py names."""
+    return Console()

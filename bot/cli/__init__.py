@@ -1,0 +1,5 @@
+"""The command `belay`."""
+
+from bot.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,107 @@
+"""Questions in the terminal: one (`ask`), many (`chat`), or the whole bot (`run`)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bot import logs
+from bot.app import App, opened
+from bot.cli.sync import bring_up_to_date, keep_up_to_date
+from bot.errors import SourceError
+from bot.reply import to_markdown
+from bot.settings import Settings
+from bot.terminal import Terminal
+from bot.traces import TraceLog
+from graph.machine import Finished
+from graph.model import Turn
+from graph.state import Stage, Token
+
+GREETING = "Ask about your documents. An empty line or Ctrl-D ends the chat."
+PROMPT = "> "
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How questions are asked: whose documents count, and whether the web may be searched."""
+
+    level: str = ""
+    web: bool = True
+
+
+async def ask(
+    settings: Settings, terminal: Terminal, question: str, asking: Asking, as_json: bool
+) -> None:
+    async with opened(settings) as app:
+        finished = await _answer(app, terminal, question, (), asking)
+        if as_json:
+            terminal.plain(json.dumps(_plain(finished), ensure_ascii=False, indent=2, default=str))
+        else:
+            terminal.show(_markdown(app, finished))
+
+
+async def chat(settings: Settings, terminal: Terminal, asking: Asking) -> None:
+    async with opened(settings) as app:
+        await _chat(app, terminal, asking)
+
+
+async def run_bot(settings: Settings, terminal: Terminal, watch: bool) -> None:
+    async with opened(settings) as app:
+        try:
+            await bring_up_to_date(app, terminal)
+        except SourceError as error:  # what is indexed already still answers
+            terminal.note(f"not synced: {error} {error.remedy}")
+        async with asyncio.TaskGroup() as group:
+            watching = group.create_task(keep_up_to_date(app, terminal)) if watch else None
+            await _chat(app, terminal, Asking())
+            if watching is not None:
+                watching.cancel()
+
+
+async def _chat(app: App, terminal: Terminal, asking: Asking) -> None:
+    history: list[Turn] = []
+    if terminal.interactive:
+        terminal.note(GREETING)
+    async for line in terminal.questions(PROMPT):
+        if not line.strip() and terminal.interactive:
+            return
+        if not line.strip():
+            continue
+        finished = await _answer(app, terminal, line, tuple(history), asking)
+        if not terminal.interactive:
+            terminal.plain(f"{PROMPT}{line}\n")
+        terminal.show(_markdown(app, finished) + ("" if terminal.interactive else "\n"))
+        history += [Turn("user", line), Turn("bot", finished.answer.text)]
+        del history[: -app.machine.limits.history_turns]
+
+
+async def _answer(
+    app: App, terminal: Terminal, text: str, history: tuple[Turn, ...], asking: Asking
+) -> Finished:
+    """Asks, shows the stages and tokens to a person, and keeps the trace for `belay why`."""
+    question = app.question(text, history=history, level=asking.level, web=asking.web)
+    finished: Finished | None = None
+    with logs.question(question.id):
+        async for event in app.machine.ask(question):
+            if isinstance(event, Stage):
+                terminal.stage(f"{event.name} {event.detail}".rstrip() + " …")
+            elif isinstance(event, Token):
+                terminal.token(event.text)
+            else:
+                finished = event
+    assert finished is not None
+    await TraceLog(Path(app.settings.home)).add(finished.trace)
+    return finished
+
+
+def _markdown(app: App, finished: Finished) -> str:
+    return to_markdown(finished.answer, stale_days=app.machine.policy.stale_days)
+
+
+def _plain(finished: Finished) -> dict[str, Any]:
+    answer = asdict(finished.answer)
+    answer["trace"] = finished.trace.to_json()
+    return answer

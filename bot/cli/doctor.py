@@ -1,0 +1,160 @@
+"""`belay doctor`: checks what Belay depends on, one line each, and says what to fix."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import typer
+
+from bot.app import make_embedder, make_model, make_web, open_index
+from bot.errors import BotError
+from bot.ingest.chunk import CHUNKER_VERSION
+from bot.ports import SourceRecord, SyncState
+from bot.registry import factory
+from bot.settings import Settings, config_path, unknown_variables
+from bot.terminal import Terminal
+from graph.errors import GraphError
+from graph.ports import Embedder, Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`state` is "ok", "note" (works, but worth knowing) or "bad"."""
+
+    check: str
+    state: str
+    message: str
+    remedy: str = ""
+
+
+async def doctor(settings: Settings, terminal: Terminal, as_json: bool) -> None:
+    findings = [finding async for finding in _findings(settings)]
+    if as_json:
+        rows = [asdict(finding) for finding in findings]
+        terminal.plain(json.dumps(rows, ensure_ascii=False, indent=2))
+    else:
+        for finding in findings:
+            terminal.plain(f"{finding.state:<5} {finding.check:<10} {finding.message}")
+            if finding.remedy:
+                terminal.plain(f"{'':<17}{finding.remedy}")
+    if any(finding.state == "bad" for finding in findings):
+        raise typer.Exit(1)
+
+
+async def _findings(settings: Settings) -> AsyncIterator[Finding]:
+    checks: tuple[tuple[str, Callable[[Settings], Awaitable[Finding]]], ...] = (
+        ("settings", _settings),
+        ("home", _home),
+        ("embedder", _embedder),
+        ("index", _index),
+        ("model", _model),
+        ("web", _web),
+    )
+    for name, check in checks:
+        try:
+            yield await check(settings)
+        except BotError as error:
+            yield Finding(name, "bad", str(error), error.remedy)
+        except GraphError as error:
+            yield Finding(name, "bad", str(error))
+
+
+async def _settings(settings: Settings) -> Finding:
+    path = config_path()
+    where = f"from {path} and the environment" if path else "from the environment, no belay.toml"
+    unknown = unknown_variables()
+    if unknown:
+        return Finding(
+            "settings",
+            "note",
+            f"{where}; not understood: {', '.join(unknown)}",
+            "check the spelling against the settings table in README.md",
+        )
+    return Finding("settings", "ok", where)
+
+
+async def _home(settings: Settings) -> Finding:
+    index = await open_index(settings.home)
+    await index.close()
+    return Finding("home", "ok", f"{settings.home} can be written")
+
+
+async def _main_embedder(settings: Settings) -> Embedder:
+    if settings.embedder == "builtin":
+        builtin: Embedder = factory("embedder.builtin")()
+        return builtin
+    return await make_embedder(settings)
+
+
+async def _embedder(settings: Settings) -> Finding:
+    embedder = await _main_embedder(settings)
+    try:
+        vectors = await embedder.embed_questions(["Is anybody there?"])
+    finally:
+        await _close(embedder)
+    return Finding("embedder", "ok", f"{embedder.name}, {vectors.shape[1]} dimensions")
+
+
+async def _index(settings: Settings) -> Finding:
+    index = await open_index(settings.home)
+    embedder = await _main_embedder(settings)
+    try:
+        info = await index.info()
+        records = await index.sources()
+        if not info.chunks:
+            return Finding("index", "bad", "no documents are indexed", "belay sync DIR")
+        await index.begin(embedder.name, embedder.dimension, CHUNKER_VERSION)
+    finally:
+        await index.close()
+        await _close(embedder)
+    broken = [r for r in records if r.state in (SyncState.INTERRUPTED, SyncState.FAILED)]
+    summary = f"{info.chunks} chunks from {len(records)} sources"
+    if broken:
+        names = ", ".join(f"{record.name} ({record.state.value})" for record in broken)
+        return Finding("index", "note", f"{summary}; not complete: {names}", "belay sync")
+    missing = await asyncio.to_thread(_gone, records)
+    if missing:
+        remedy = "mount it again, or take it out with belay forget"
+        return Finding("index", "note", f"{summary}; gone: {', '.join(missing)}", remedy)
+    return Finding("index", "ok", summary)
+
+
+def _gone(records: Sequence[SourceRecord]) -> list[str]:
+    return [r.location for r in records if r.location and not Path(r.location).exists()]
+
+
+async def _model(settings: Settings) -> Finding:
+    model = await make_model(settings)
+    if model is None:
+        message = "none configured: answers are quotations from the documents"
+        return Finding("model", "note", message, "set BELAY_MODEL and BELAY_MODEL_URL for prose")
+    prompt = Prompt("doctor", "Reply with one word.", "Say: ready", max_tokens=16)
+    try:
+        await model.complete(prompt)
+    finally:
+        await _close(model)
+    return Finding("model", "ok", f"{model.name} answered")
+
+
+async def _web(settings: Settings) -> Finding:
+    web = make_web(settings)
+    if web is None:
+        return Finding("web", "note", "off (BELAY_WEB=off)")
+    try:
+        found = await web.search("status page", language="en", limit=1)
+    except GraphError as error:
+        message = f"not reachable ({error}); questions outside the documents get no web answer"
+        return Finding("web", "note", message, "allow outgoing HTTPS, or set BELAY_WEB=off")
+    finally:
+        await _close(web)
+    return Finding("web", "ok", f"searched, {len(found)} result" + "s" * (len(found) != 1))
+
+
+async def _close(port: object) -> None:
+    close = getattr(port, "close", None)
+    if close is not None:
+        await close()

@@ -1,0 +1,1 @@
+"""Measuring answers on labelled questions: `belay eval`."""

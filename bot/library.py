@@ -1,0 +1,119 @@
+"""The documents a team has connected: bringing them up to date, listing them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bot.app import App
+from bot.errors import SourceError
+from bot.ingest.options import SyncOptions
+from bot.ingest.refresh import refresh
+from bot.ingest.report import SyncReport
+from bot.ingest.sync import sync
+from bot.ports import Source, SourceRecord
+from bot.progress import Progress
+from bot.registry import factory
+from bot.settings import SourceSettings
+from graph.model import Access
+
+LOCK_FILE = "sync.lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A folder and how it is read."""
+
+    name: str
+    path: Path
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    access: Access = field(default_factory=Access)
+
+
+async def shelves(app: App, folders: Sequence[Path]) -> list[Shelf]:
+    """What a sync goes through: the named folders, or else all that are known.
+
+    Raises SourceError when there is nothing to sync.
+    """
+    known = await _known(app)
+    if folders:
+        return [_shelf_for(path, known) for path in folders]
+    if not known:
+        raise SourceError(
+            "There is nothing to sync yet.",
+            "Name a folder: belay sync ~/runbooks, or list it under [[sources]] in belay.toml.",
+        )
+    return list(known)
+
+
+async def sync_shelf(
+    app: App,
+    shelf: Shelf,
+    *,
+    home: Path,
+    progress: Progress,
+    allow_loss: bool = False,
+) -> SyncReport:
+    """Brings one folder up to date, and the index's profile with it. Raises BotError."""
+    source: Source = factory("source.folder")(
+        shelf.path, shelf.name, include=shelf.include, exclude=shelf.exclude
+    )
+    ingest = app.settings.ingest
+    options = SyncOptions(
+        access=shelf.access,
+        location=str(shelf.path),
+        max_file_bytes=ingest.max_file_bytes,
+        mask_secrets=ingest.mask_secrets,
+        converters=factory("converters")(),
+        loss_share=ingest.shrink_limit,
+        allow_loss=allow_loss,
+    )
+    report = await sync(
+        source, app.index, app.embedder, lock=home / LOCK_FILE, options=options, progress=progress
+    )
+    progress.begin("calibrating", None)
+    try:
+        await refresh(app.index, app.embedder, app.words)
+    finally:
+        progress.end()
+    return report
+
+
+async def _known(app: App) -> list[Shelf]:
+    """Folders from the settings, then those that were synced before, each once."""
+    listed = [_from_settings(item) for item in app.settings.sources]
+    return _with_synced(listed, await app.index.sources())
+
+
+def _with_synced(listed: list[Shelf], records: Sequence[SourceRecord]) -> list[Shelf]:
+    places = {shelf.path.resolve() for shelf in listed}
+    names = {shelf.name for shelf in listed}
+    synced = [
+        Shelf(record.name, Path(record.location))
+        for record in records
+        if record.location
+        and record.name not in names
+        and Path(record.location).resolve() not in places
+    ]
+    return listed + synced
+
+
+def _from_settings(item: SourceSettings) -> Shelf:
+    path = item.path.expanduser()
+    access = Access(audience=item.audience, labels=frozenset(item.labels))
+    return Shelf(item.name or path.resolve().name, path, item.include, item.exclude, access)
+
+
+def _shelf_for(path: Path, known: Sequence[Shelf]) -> Shelf:
+    """The known shelf of this folder, or a new one named after it."""
+    place = path.expanduser().resolve()
+    for shelf in known:
+        if shelf.path.resolve() == place:
+            return shelf
+    names = {shelf.name for shelf in known}
+    name, number = place.name or "root", 2
+    while name in names:
+        name, number = f"{place.name}-{number}", number + 1
+    return Shelf(name, place)

@@ -1,0 +1,58 @@
+"""The traces of the last questions, for `belay why`: one JSON line each, secrets masked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from bot.ingest.secrets import mask
+from graph.trace import Trace
+
+KEPT = 200
+_SLACK = 50  # lines over KEPT before the file is cut back
+
+
+class TraceLog:
+    """A bounded file in the home folder. A trace that cannot be written is not worth an answer."""
+
+    def __init__(self, home: Path) -> None:
+        self._path = home / "why.jsonl"
+
+    async def add(self, trace: Trace) -> None:
+        await asyncio.to_thread(self._add, mask(json.dumps(trace.to_json(), ensure_ascii=False)))
+
+    async def last(self) -> dict[str, Any] | None:
+        rows = await asyncio.to_thread(self._rows)
+        return rows[-1] if rows else None
+
+    async def by_id(self, question_id: str) -> dict[str, Any] | None:
+        rows = await asyncio.to_thread(self._rows)
+        return next((row for row in reversed(rows) if row["question_id"] == question_id), None)
+
+    def _add(self, line: str) -> None:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
+            lines = self._path.read_text(encoding="utf-8").splitlines()
+            if len(lines) > KEPT + _SLACK:
+                self._path.write_text("\n".join(lines[-KEPT:]) + "\n", encoding="utf-8")
+        except OSError:
+            return
+
+    def _rows(self) -> list[dict[str, Any]]:
+        try:
+            lines = self._path.read_text(encoding="utf-8").splitlines()
+        except OSError:
+            return []
+        rows: list[dict[str, Any]] = []
+        for line in lines:
+            try:
+                row = json.loads(line)
+            except ValueError:  # a line that a killed process left half written
+                continue
+            if isinstance(row, dict) and "question_id" in row:
+                rows.append(row)
+        return rows
