@@ -10,12 +10,12 @@ from adapters.sqlite.rows import (
     Row,
     ids_json,
     passage_from_json,
-    terms_from_bytes,
     vector_from_bytes,
 )
 from bot.ports import IndexInfo
 from graph.model import Passage
 from graph.ports import Candidate
+from graph.terms import TermCounts
 
 # `also_at` lists places under the same access rule only: it never tells of a hidden document.
 _PASSAGE = """
@@ -88,7 +88,9 @@ def info(connection: sqlite3.Connection) -> IndexInfo:
 
 def _candidate(row: Row) -> Candidate:
     passage, also_at, vector, terms = row
-    return Candidate(_passage(passage, also_at), vector_from_bytes(vector), terms_from_bytes(terms))
+    return Candidate(
+        _passage(passage, also_at), vector_from_bytes(vector), TermCounts.from_bytes(terms)
+    )
 
 
 def _passage(passage: str, also_at: str) -> Passage:

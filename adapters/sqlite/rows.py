@@ -13,7 +13,6 @@ import numpy as np
 from bot.ports import Chunk, FileRecord, FileState, SourceRecord, SyncState
 from graph.model import Access, Passage, SourceType, Status
 from graph.ports import Vector
-from graph.terms import TermCounts
 
 Row = tuple[Any, ...]
 
@@ -105,10 +104,6 @@ class ChunkRow:
 
 def vector_from_bytes(data: bytes) -> Vector:
     return np.frombuffer(data, dtype="<f4")
-
-
-def terms_from_bytes(data: bytes) -> TermCounts:
-    return TermCounts.from_bytes(data)
 
 
 def file_to_row(source: str, record: FileRecord) -> Row:

@@ -147,7 +147,8 @@ class TestFinding:
     )  # fmt: skip
     async def test_identifiers_stay_whole(self, index: KnowledgeIndex, name: str) -> None:
         """RT-14's side of the store: the exact name matches, its parts and look-alikes do not."""
-        await put(index, "a.md", f"Look at {name} first.", f"Look at {name}x and {name}-old.")
+        others = [f"{name}x", *(f"{name}{joiner}old" for joiner in ".-_/:"), f"old-{name}"]
+        await put(index, "a.md", f"Look at {name} first.", f"Look at {' or '.join(others)}.")
         whole = [token for token in tokens(name) if token.startswith("=")]
         assert len(whole) == 1
         hits = await index.search(Search(tuple(whole), None), Scope())
@@ -267,9 +268,12 @@ class TestScope:
         secret = Access(labels=frozenset({"sec-admins"}))
         await put(index, "h.md", *(f"drain drain drain {n}" for n in range(40)), access=secret)
         await put(index, "open.md", "At last, one may also drain the node here.")
-        question = Search(("drain",), vector_of("drain drain drain 7"), 1, 1)
-        hits = await index.search(question, Scope(labels=frozenset({"sec"})))
-        assert [hit.passage.document for hit in hits] == ["open.md"]
+        for search in (
+            Search(("drain",), None, lexical_limit=1),
+            Search((), vector_of("drain drain drain 7"), dense_limit=1),
+        ):
+            hits = await index.search(search, Scope(labels=frozenset({"sec"})))
+            assert [hit.passage.document for hit in hits] == ["open.md"]
 
     async def test_paths_are_compared_whole(self, index: KnowledgeIndex) -> None:
         """ST-02 for paths and sources: look-alikes are other documents."""
