@@ -14,6 +14,7 @@ from datetime import date
 from graph import quantities
 from graph.blocks import Kind, blocks, code_spans
 from graph.literals import Claim, Literal, command_lines, fold, of_text, plain
+from graph.marks import MARK
 from graph.model import Passage
 
 _PLACEHOLDER = re.compile(
@@ -48,7 +49,7 @@ class Evidence:
         """What `passages` hold; the day of the answer counts as given, for it is in the prompt."""
         texts = [_whole(passage) for passage in passages]
         joined = "\n\n".join(texts)
-        readable = plain(joined)
+        readable = plain(MARK.sub(r"\\[\1\\]", joined))
         flat = fold(joined) + " " + " ".join(readable.split())
         days = {day for moment in quantities.dates(readable) for day in moment.days}
         clocks = {clock for moment in quantities.times(readable) for clock in moment.clocks}
@@ -169,6 +170,8 @@ def _bounded(text: str) -> re.Pattern[str]:
     if not re.match(r"[\w-]", text):
         before = ""
     after = r"(?![\w-]|[.,]\w)" if re.search(r"\w$", text) else ""
+    if "://" in text:  # a longer address is another page
+        after += r"(?!/\w)"
     return re.compile(before + re.escape(text) + after)
 
 

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from graph.blocks import LISTED, blocks, join
+from graph.blocks import blocks, join
 from graph.context import key_of, label
 from graph.editions import older_editions
 from graph.environment import asked_environments, named_environments
 from graph.marks import escaped
 from graph.model import Language, Passage, QueryType, Ranked, Verdict
 from graph.phrases import day, say
-from graph.quantities import amounts
+from graph.quantities import amounts, spelled
 from graph.state import SubQuestion
 from graph.text import content_words, tokens
 from graph.units import Shape, Unit, units
@@ -39,7 +39,7 @@ _HOW = re.compile(
 )
 _HOW_MUCH = re.compile(
     r"\bhow (?:long|many|much|often|big|old)\b|\b(?:port|threshold|timeout|limit|retention|percent"
-    r"|number|version|window|when)\b"
+    r"|number|version|window|when|capacity|size|default|interval|time)\b"
     r"|сколько|как (?:долго|часто)|порт|порог|лимит|таймаут|когда|верси|процент",
     re.IGNORECASE,
 )
@@ -127,7 +127,9 @@ def _chosen(
             left -= length
         if len(chosen) == _UNITS[query_type]:
             break
-    return _in_order(_with_newer_editions(chosen, scored, given), given)
+    in_reading_order = query_type is not QueryType.FACTUAL
+    chosen = _with_newer_editions(_without_leads(chosen), scored, given)
+    return _in_order(chosen, given, in_reading_order)
 
 
 def _score(view: QuestionView, given: Sequence[Ranked], quote: _Quote) -> float:
@@ -150,10 +152,14 @@ def _names(passage: Passage) -> tuple[str, ...]:
 
 def _fits(question: str, unit: Unit) -> float:
     if _HOW_MUCH.search(question):
-        return float(any(True for _ in amounts(unit.text)))
+        return float(_holds_amount(f"{unit.lead} {unit.text}"))
     if _HOW.search(question):
         return {Shape.PROCEDURE: 1.0, Shape.COMMANDS: 0.7}.get(unit.shape, 0.0)
     return 0.0
+
+
+def _holds_amount(text: str) -> bool:
+    return any(True for _ in amounts(text)) or any(amount.unit for amount in spelled(text))
 
 
 def _of_environment(
@@ -178,7 +184,17 @@ def _may_concern(asked: frozenset[str], given: Sequence[Ranked], quote: _Quote) 
 
 def _repeats(quote: _Quote, chosen: Iterable[_Quote]) -> bool:
     text = quote.unit.text
-    return any(text in other.unit.text or other.unit.text in text for other in chosen)
+    return any(text in _whole(other.unit) or other.unit.text in text for other in chosen)
+
+
+def _whole(unit: Unit) -> str:
+    return f"{unit.lead}\n{unit.text}"
+
+
+def _without_leads(chosen: Sequence[_Quote]) -> list[_Quote]:
+    """A sentence that also introduces a chosen block of commands is said once."""
+    leads = [quote.unit.lead for quote in chosen if quote.unit.lead]
+    return [quote for quote in chosen if not any(quote.unit.text in lead for lead in leads)]
 
 
 def _with_newer_editions(
@@ -208,8 +224,10 @@ def _says_the_same(first: Unit, second: Unit) -> bool:
     )
 
 
-def _in_order(chosen: Sequence[_Quote], given: Sequence[Ranked]) -> list[_Quote]:
-    """Passages by their best quote, older editions last; quotes in reading order."""
+def _in_order(
+    chosen: Sequence[_Quote], given: Sequence[Ranked], in_reading_order: bool
+) -> list[_Quote]:
+    """Passages by their best quote, older editions last; inside, as read or the best first."""
     older = older_editions([item.passage for item in given])
     best: dict[int, float] = {}
     for quote in chosen:
@@ -220,7 +238,7 @@ def _in_order(chosen: Sequence[_Quote], given: Sequence[Ranked]) -> list[_Quote]
             quote.number - 1 in older,
             -best[quote.number],
             quote.number,
-            quote.unit.place,
+            quote.unit.place if in_reading_order else -quote.score,
         ),
     )
 
@@ -232,13 +250,23 @@ def _written(chosen: Sequence[_Quote], view: QuestionView, given: Sequence[Ranke
     older = older_editions([item.passage for item in given])
     shown: list[str] = []
     told: set[int] = set()
+    before: _Quote | None = None
     for quote in chosen:
         passage = given[quote.number - 1].passage
+        if before is not None and _same_list(before, quote):
+            shown[-1] += f"\n{quote.unit.text}"
+            continue
+        before = quote
         if quote.number - 1 in older and quote.number not in told:
             told.add(quote.number)
             shown.append(_older(passage, quote.number, view.language))
         shown.append(_shown(quote, view, passage))
     return "\n\n".join(shown)
+
+
+def _same_list(before: _Quote, quote: _Quote) -> bool:
+    same = (before.number, before.unit.lead) == (quote.number, quote.unit.lead)
+    return same and bool(quote.unit.lead) and before.unit.shape is quote.unit.shape is Shape.LIST
 
 
 def _older(passage: Passage, number: int, language: Language) -> str:
@@ -256,8 +284,8 @@ def _shown(quote: _Quote, view: QuestionView, passage: Passage) -> str:
     if unit.shape is Shape.LIST and not unit.lead:
         return _marked_item(unit.text, mark)
     title = (*passage.heading, *unit.heading)[-1:] or (passage.title,)
-    lead = unit.lead.rstrip().rstrip(":") or escaped(label(title[0])) or passage.document
-    return f"{lead} {mark}:\n\n{_bounded(unit.text)}"
+    lead = unit.lead.rstrip() or f"{escaped(label(title[0])) or passage.document}:"
+    return f"{_marked(lead, mark)}\n\n{_bounded(unit.text)}"
 
 
 def _row(unit: Unit, view: QuestionView, language: Language) -> str:
@@ -276,10 +304,14 @@ def _row(unit: Unit, view: QuestionView, language: Language) -> str:
 
 
 def _marked_item(text: str, mark: str) -> str:
-    first, newline, rest = text.partition("\n")
-    if newline and blocks(rest)[0].kind not in LISTED and "```" not in rest:
-        return f"{text} {mark}"
-    return f"{first} {mark}{newline}{rest}"
+    """The mark goes behind the words of the item, before what is nested under it."""
+    first, *nested = blocks(text)
+    return "\n".join((_marked(first.text, mark), *(block.text for block in nested)))
+
+
+def _marked(text: str, mark: str) -> str:
+    text = text.rstrip()
+    return f"{text[:-1]} {mark}:" if text.endswith(":") else f"{text} {mark}"
 
 
 def _bounded(text: str) -> str:

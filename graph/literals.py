@@ -46,11 +46,11 @@ _FOLDS = {
     **dict.fromkeys(map(ord, "‐‑‒–—−"), "-"),
 }
 _ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~])")
-_EMPHASIS = re.compile(r"\*+|~~|(?<![\w`])_+(?=\S)|(?<=\S)_+(?![\w`])")
+_EMPHASIS = re.compile(r"(?<!\\)\*+|~~|(?<![\w`\\])_+(?=\S)|(?<=[^\s\\])_+(?![\w`])")
 _PROMPT = re.compile(r"^\s*(?:[$%]|\w+@[\w.-]+[:~\w/-]*[$#])\s+")
 _COMMENT = re.compile(r"^(?:#+|//|--)\s+(?=\S)|\s#+\s+(?=\S)")
 
-_URL = re.compile(
+URL = re.compile(
     r"(?<!\w)(?:[a-z][a-z0-9+.-]{1,15}://|www\.|(?:mailto|tel|tg|javascript|data):)[^\s<>\"'`\]|]+",
     re.IGNORECASE,
 )
@@ -73,7 +73,6 @@ _HOST = re.compile(
 )
 _NAME = re.compile(r"(?<![\w.-])[^\W_]\w*(?:[-.:]\w+)*")
 _PATTERNS = (
-    (Claim.URL, _URL),
     (Claim.EMAIL, _EMAIL),
     (Claim.ADDRESS, _ADDRESS),
     (Claim.OPTION, _OPTION),
@@ -82,8 +81,8 @@ _LATER_PATTERNS = ((Claim.PATH, _PATH), (Claim.HOST, _HOST))
 _AMOUNT = re.compile(r"v?\d+(?:[.,]\d+)*(?:-?[^\W\d_]+)?", re.IGNORECASE)
 _VERSION = re.compile(r"(?<![^\W_])v(?=\d)", re.IGNORECASE)
 _COMMON = frozenset(  # names that anybody uses for what a passage spells out
-    ("k8s", "s3", "ec2", "ipv4", "ipv6", "utf-8", "utf8", "oauth2", "http2", "h2", "x86", "x64")
-    + ("base64", "l4", "l7", "b2b", "2fa")
+    {"k8s", "s3", "ec2", "ipv4", "ipv6", "utf-8", "utf8", "oauth2", "http2", "h2", "x86", "x64"}
+    | {"base64", "l4", "l7", "b2b", "2fa"}
 )
 _ORDINAL = re.compile(r"^[\s>#*_]*\d{1,3}[.)](?=\s|$)")
 _STEP_NUMBER = re.compile(
@@ -155,7 +154,7 @@ def _of_spans(text: str) -> Iterator[Literal]:
     for _, _, content in code_spans(text):
         folded = fold(_PROMPT.sub("", content))
         if folded:
-            yield Literal(Claim.URL if "://" in folded else Claim.CODE, folded)
+            yield Literal(Claim.URL if URL.fullmatch(folded) else Claim.CODE, folded)
 
 
 def _without_spans(text: str) -> str:
@@ -168,7 +167,9 @@ def _without_spans(text: str) -> str:
 
 
 def _of_prose(text: str) -> Iterator[Literal]:
-    text = _STEP_NUMBER.sub(" ", plain(text))
+    for match in URL.finditer(_folded(MARK.sub(" ", text))):
+        yield Literal(Claim.URL, match.group().rstrip(".,;:!?)*_"))
+    text = _STEP_NUMBER.sub(" ", plain(URL.sub(" ", text)))
     for match in _BARE.finditer(text):
         yield Literal(Claim.CODE, fold(_command_part(match.group())))
     for kind, pattern in _PATTERNS:

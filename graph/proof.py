@@ -15,7 +15,7 @@ from typing import Literal as OneOf
 
 from graph.blocks import LISTED, Block, Kind, blocks, join, sentences
 from graph.evidence import Evidence, unsupported
-from graph.literals import Claim, Literal, fold, literals
+from graph.literals import URL, Claim, Literal, fold, literals
 from graph.marks import normalise_marks, renumbered, used, without_marks
 from graph.markup import cleaned
 from graph.model import Language, Passage
@@ -25,7 +25,6 @@ from graph.text import content_words, has_words
 
 _STEP_REMOVED: dict[Language, str] = {"en": "step removed", "ru": "шаг удалён"}
 _ORDINAL = re.compile(r"\s*(?:>\s*)*\d{1,3}[.)]\s+|\s*[-*+•]\s+")
-_BARE_URL = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)\S+", re.IGNORECASE)
 _WORTH_KEEPING = 3  # content words that a sentence needs to say something without its link
 _FROM_QUESTION = (Claim.NUMBER, Claim.NAME, Claim.DATE, Claim.TIME, Claim.HOST)
 
@@ -81,7 +80,13 @@ class Proven:
 def prepared(text: str, sources: Sources) -> str:
     """`text` with marks in one style and without images, HTML and foreign links."""
     urls = sources.all().urls
-    return normalise_marks(cleaned(text, lambda url: url.rstrip(".,;:!?)/") in urls)).strip()
+    clean = cleaned(normalise_marks(text), lambda url: url.rstrip(".,;:!?)/") in urls)
+    return _trimmed(normalise_marks(clean))
+
+
+def _trimmed(text: str) -> str:
+    """Without blank lines around it; the first line keeps its indent, which may mean code."""
+    return re.sub(r"\A(?:[ \t]*\n)+", "", text).rstrip()
 
 
 def problems(text: str, sources: Sources) -> list[Problem]:
@@ -114,7 +119,7 @@ def proven(text: str, sources: Sources, language: Language) -> Proven:
         removed += gone
     order = used(text)
     numbers = {old: new for new, old in enumerate(order, start=1)}
-    text = renumbered(text, numbers)
+    text = _trimmed(renumbered(text, numbers))
     return Proven(text, tuple(number - 1 for number in order), tuple(removed))
 
 
@@ -163,7 +168,7 @@ def _pruned(text: str, sources: Sources, language: Language) -> tuple[str, list[
     _drop_broken_tables(before, after)
     _drop_leads(before, after)
     kept_blocks = _without_empty_headings([block for block in after if block is not None])
-    return re.sub(r"\n{3,}", "\n\n", join(kept_blocks)).strip("\n").rstrip(), removed
+    return _trimmed(re.sub(r"\n{3,}", "\n\n", join(kept_blocks))), removed
 
 
 def _kept(
@@ -215,7 +220,7 @@ def _marker(block: Block, piece: str, language: Language) -> str:
 
 def _without_urls(piece: str) -> str:
     """A sentence without its bare links, or "" when nothing is left of it."""
-    rest = re.sub(r"[ \t]+(?=[.,;:!?]|$)", "", _BARE_URL.sub(_tail, piece))
+    rest = re.sub(r"[ \t]+(?=[.,;:!?]|$)", "", URL.sub(_tail, piece))
     rest = re.sub(r"\(\s*\)|<\s*>", "", rest)
     words = content_words(without_marks(rest))
     return rest if len(words) >= _WORTH_KEEPING else ""

@@ -118,8 +118,8 @@ def _decimal(text: str) -> str:
     whole, point, fraction = text.partition(".")
     if "." in fraction:
         return text  # a version
-    fraction = fraction.rstrip("0")
-    return f"{int(whole)}{point}{fraction}" if fraction else str(int(whole))
+    whole, fraction = whole.lstrip("0") or "0", fraction.rstrip("0")
+    return f"{whole}{point}{fraction}" if fraction else whole
 
 
 # Dates and times

@@ -66,7 +66,7 @@ def _worth(unit: Unit) -> bool:
 
 def _read(found: Sequence[Block]) -> Iterator[Unit]:
     heading: list[tuple[int, str]] = []
-    lead = ""
+    lead = said = ""
     place = 0
     while place < len(found):
         block = found[place]
@@ -74,12 +74,14 @@ def _read(found: Sequence[Block]) -> Iterator[Unit]:
         end = _run_end(found, place)
         if block.kind is Kind.HEADING:
             heading = _entered(heading, block)
-            lead = ""
+            lead = said = ""
         elif block.kind is Kind.PROSE:
             lead = yield from _prose(block, path)
+            said = sentences(block.text)[-1].strip()
         elif block.kind is not Kind.BLANK:
-            yield from _run(found[place:end], path, lead)
-            lead = ""
+            introduced = lead or (said if block.kind is Kind.FENCE else "")
+            yield from _run(found[place:end], path, introduced)
+            lead = said = ""
         place = end
 
 

@@ -1,14 +1,15 @@
 """generate: a grounded draft from the evidence, streamed; without a model, quotations.
 
 One call on the usual path. A prompt that is too long is tried once more with half the passages; one
-that the provider's filter blocked, with each half at most once. Any other failure gives quotations.
+that the provider's filter blocked, twice more with fewer. Any other failure gives quotations.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from langgraph.runtime import Runtime
@@ -40,11 +41,18 @@ from graph.errors import (
 )
 from graph.extract import extract
 from graph.gate import Gate, insufficient
-from graph.model import Passage, Ranked
+from graph.model import Language, Passage, Ranked, SourceType
+from graph.phrases import say
 from graph.ports import ChatModel, Completion, Prompt
 from graph.proof import Sources
 from graph.state import Context, Draft, ModelCall, Stage, State, Token
 
+_ALARMING = re.compile(  # ordinary words of operations that filters take for violence
+    r"\b(?:kill|abort|attack|zombie|orphan|child(?:ren)?|die[sd]?|dead|death|suicide|bomb|exploit"
+    r"|inject|poison|execut|terminat|destroy|victim|weapon|blast|shoot|slave|rape|hate)"
+    r"|убит|убий|убив|атак|взрыв|смерт|умер|сирот|зомби|уничтож",
+    re.IGNORECASE,
+)
 REFUSED = "refused"
 """`Draft.insufficient` when the model itself declined: final, and no answer to keep."""
 
@@ -101,46 +109,70 @@ async def _attempts(
     model: ChatModel, state: State, runtime: Runtime[Context], given: tuple[Ranked, ...]
 ) -> _Attempts:
     done = _Attempts(given)
-    await _attempt(model, state, runtime, done)
-    if isinstance(done.error, ContextOverflow):
-        half = max(size(given) // 2, CHARACTERS_PER_TOKEN)
-        done.given = fitted(given, half)
+    error = await _attempt(model, state, runtime, done)
+    if isinstance(error, ContextOverflow):
+        done.given = fitted(given, max(size(given) // 2, CHARACTERS_PER_TOKEN))
         await _attempt(model, state, runtime, done)
-    elif isinstance(done.error, ContentFiltered):
-        middle = (len(given) + 1) // 2
-        for part in (given[:middle], given[middle:]):
-            if part and part != given and isinstance(done.error, ContentFiltered):
-                done.given = part
-                await _attempt(model, state, runtime, done)
+    fewer = _unfiltered(given) if isinstance(error, ContentFiltered) else []
+    for part in fewer:
+        done.given = part
+        error = await _attempt(model, state, runtime, done)
+        if not isinstance(error, ContentFiltered):
+            break
     return done
+
+
+def _unfiltered(given: tuple[Ranked, ...]) -> list[tuple[Ranked, ...]]:
+    """Two smaller choices that may pass the filter: first without what probably alarmed it."""
+    calm = tuple(item for item in given if not _ALARMING.search(item.passage.text))
+    middle = (len(given) + 1) // 2
+    parts = (calm, given[:middle], given[middle:])
+    return [part for part in dict.fromkeys(parts) if 0 < len(part) < len(given)][:2]
 
 
 async def _attempt(
     model: ChatModel, state: State, runtime: Runtime[Context], done: _Attempts
-) -> None:
+) -> ModelError | None:
     """One streamed call over `done.given`; what the gate lets through is shown at once."""
     context = runtime.context
     prompt = _prompt(state, context, done.given)
     gate = Gate(sources_of(state, context, done.given))
+    show = _shower(runtime, state, done.given)
     started = time.perf_counter()
     pieces: list[str] = []
     result: Completion | ModelError = Completion("")
     async for item in calls.stream(model, prompt, context):
         if isinstance(item, str):
             pieces.append(item)
-            _show(runtime, gate.feed(item))
+            show(gate.feed(item))
         else:
             result = item
     done.calls.append(calls.record(prompt, started, result))
     done.error = result if isinstance(result, ModelError) else None
     if isinstance(result, Completion):
-        _show(runtime, gate.close())
+        show(gate.close())
         done.text = "".join(pieces) or result.text
+    return done.error
 
 
-def _show(runtime: Runtime[Context], text: str) -> None:
-    if text:
-        runtime.stream_writer(Token(text))
+def _shower(
+    runtime: Runtime[Context], state: State, given: Sequence[Ranked]
+) -> Callable[[str], None]:
+    """Streams text; before the first piece of a web answer its label."""
+    web = all(item.passage.source_type is SourceType.WEB for item in given)
+    before = f"{web_label(state['language'])}\n\n" if web else ""
+
+    def show(text: str) -> None:
+        nonlocal before
+        if text:
+            runtime.stream_writer(Token(before + text))
+            before = ""
+
+    return show
+
+
+def web_label(language: Language) -> str:
+    return f"**{say('web_label', language)}**"
 
 
 def sources_of(state: State, context: Context, given: Sequence[Ranked]) -> Sources:

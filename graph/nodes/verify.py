@@ -13,7 +13,7 @@ from langgraph.runtime import Runtime
 
 from graph import calls, prompts
 from graph.blocks import Kind, blocks
-from graph.context import asked, fence_for, fenced, language_name
+from graph.context import asked, fence_for, fenced, key_of, language_name, selected
 from graph.extract import extract
 from graph.gate import insufficient
 from graph.literals import Claim, literals
@@ -27,7 +27,7 @@ from graph.model import (
     SourceType,
     Verdict,
 )
-from graph.nodes.generate import sources_of
+from graph.nodes.generate import sources_of, web_label
 from graph.phrases import listed, say
 from graph.policy import confidence
 from graph.ports import Completion, Prompt
@@ -62,12 +62,14 @@ async def verify(state: State, runtime: Runtime[Context]) -> State:
 
 
 def _fallback(draft: Draft, state: State, context: Context) -> tuple[Draft, Proven]:
-    """Quotations from the same passages."""
+    """Quotations from the same passages, and from those that the model was not given."""
+    known = {key_of(item.passage) for item in draft.given}
+    others = selected(state["ranked"], {}, context.policy)
+    given = draft.given + tuple(item for item in others if key_of(item.passage) not in known)
     query_type = state["decision"].query_type
-    text = extract(state["view"], draft.given, query_type, state.get("parts", ()))
-    quoted = Draft(text, draft.given, "extract")
-    sources = sources_of(state, context, draft.given)
-    return quoted, proven(text, sources, state["language"])
+    text = extract(state["view"], given, query_type, state.get("parts", ()))
+    quoted = Draft(text, given, "extract")
+    return quoted, proven(text, sources_of(state, context, given), state["language"])
 
 
 # Repair
@@ -89,7 +91,8 @@ async def _repaired(
     if not isinstance(reply, Completion) or not reply.text.strip() or insufficient(reply.text):
         return draft, (call,)
     better = prepared(reply.text, sources)
-    if len(problems(better, sources)) > len(found):
+    worse = len(problems(better, sources)) > len(found)
+    if worse or not proven(better, sources, state["language"]).stands:
         return draft, (call,)
     return replace(draft, text=better), (call,)
 
@@ -193,7 +196,7 @@ def _has_commands(text: str) -> bool:
 def _frame(state: State, *, web: bool) -> _Frame:
     language = state["language"]
     if web:
-        return _Frame(head=f"**{say('web_label', language)}**")
+        return _Frame(head=web_label(language))
     missing = _missing(state)
     if missing:
         parts = listed([_quoted_part(part) for part in missing], language)
