@@ -222,7 +222,12 @@ def _submodules(root: Path) -> frozenset[str]:
 
 
 def create(
-    path: Path, name: str, include: Sequence[str] = (), exclude: Sequence[str] = ()
+    path: Path,
+    name: str,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    *,
+    max_bytes: int = MAX_FILE_BYTES,
 ) -> Source:
     """The factory that bot/registry.py names."""
-    return Folder(path, name, include, exclude)
+    return Folder(path, name, include, exclude, max_bytes=max_bytes)

@@ -33,7 +33,6 @@ def rules(options: SyncOptions, access: Access) -> str:
         access.effective_until,
         access.source_type,
         options.mask_secrets,
-        options.max_file_bytes,
         options.chunking,
     )
     return digest(repr(parts).encode())

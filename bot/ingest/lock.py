@@ -15,6 +15,7 @@ from filelock import FileLock, Timeout
 from bot.errors import StorageError, SyncBusy
 from bot.ports import SourceRecord, SyncState
 
+_PATIENCE = 0.2  # seconds: `is_held` of another process takes the lock for an instant
 _NO_FOLDER = "Check that the data folder exists, is writable and has space left."
 
 
@@ -24,7 +25,7 @@ def held(path: Path) -> Iterator[None]:
     lock = _lock(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
+        lock.acquire(timeout=_PATIENCE)
     except Timeout as error:
         raise SyncBusy(
             f"Another process is syncing this data folder ({_holder(path)}).",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from bot.ports import Skipped
@@ -93,6 +93,38 @@ class SyncReport:
             if places:
                 yield f"  {title}: {len(places)}"
                 yield from _listed([str(place) for place in places], limit)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What has happened so far in a sync."""
+
+    indexed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    chunks: int = 0
+    duplicates: int = 0
+    embedded: int = 0
+    skipped: dict[str, Skipped] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    masked: list[Problem] = field(default_factory=list)
+    decoded: list[Problem] = field(default_factory=list)
+
+    def report(self, source: str, seconds: float) -> SyncReport:
+        return SyncReport(
+            source=source,
+            indexed=self.indexed,
+            unchanged=self.unchanged,
+            removed=self.removed,
+            chunks=self.chunks,
+            duplicates=self.duplicates,
+            embedded=self.embedded,
+            skipped=tuple(self.skipped.values()),
+            problems=tuple(self.problems),
+            masked=tuple(self.masked),
+            decoded=tuple(self.decoded),
+            seconds=seconds,
+        )
 
 
 def _listed(places: Sequence[str], limit: int) -> Iterator[str]:

@@ -9,19 +9,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.errors import BotError, SourceError
 from bot.ingest import frontmatter
 from bot.ingest.chunk import CHUNKER_VERSION
-from bot.ingest.document import Document, Origin, decoded, document, targets
+from bot.ingest.document import Document, Origin, decoded, document, refusal, targets
 from bot.ingest.embed import embed
 from bot.ingest.fingerprint import Fingerprint, digest, rules
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
-from bot.ingest.report import Problem, Reason, SyncReport
+from bot.ingest.report import Problem, Reason, SyncReport, Tally
 from bot.ports import (
     FileRecord,
     FileState,
@@ -71,38 +71,6 @@ class _Reading:
     supersedes: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Tally:
-    """What happened so far."""
-
-    indexed: int = 0
-    unchanged: int = 0
-    removed: int = 0
-    chunks: int = 0
-    duplicates: int = 0
-    embedded: int = 0
-    skipped: dict[str, Skipped] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-    masked: list[Problem] = field(default_factory=list)
-    decoded: list[Problem] = field(default_factory=list)
-
-    def report(self, source: str, seconds: float) -> SyncReport:
-        return SyncReport(
-            source=source,
-            indexed=self.indexed,
-            unchanged=self.unchanged,
-            removed=self.removed,
-            chunks=self.chunks,
-            duplicates=self.duplicates,
-            embedded=self.embedded,
-            skipped=tuple(self.skipped.values()),
-            problems=tuple(self.problems),
-            masked=tuple(self.masked),
-            decoded=tuple(self.decoded),
-            seconds=seconds,
-        )
-
-
 class _Run:
     """One sync of one source."""
 
@@ -127,7 +95,7 @@ class _Run:
         self._pending: list[tuple[Document, Fingerprint]] = []
         self._emptied: list[FileRecord] = []  # indexed before, nothing to index now
         self._superseded: set[str] = set()
-        self._tally = _Tally()
+        self._tally = Tally()
 
     async def recorded(self) -> SyncReport:
         """Runs, and leaves word in the index of how it ended."""
@@ -167,19 +135,23 @@ class _Run:
             await self._skip(item, Fingerprint(mark, "", self._rules))
             return
         known = self._known.get(item.path)
-        before = Fingerprint.parse(known.fingerprint) if known else None
+        indexed = known is not None and known.state is FileState.INDEXED
+        before = Fingerprint.parse(known.fingerprint) if known and indexed else None
         superseded = (before.superseded if before else False) or item.path in self._superseded
         reading = await asyncio.to_thread(self._read, item, before, superseded)
         self._superseded.update(reading.supersedes)
         await self._store(item.path, reading)
 
     def _read(self, file: SourceFile, before: Fingerprint | None, superseded: bool) -> _Reading:
-        """Decodes and cuts a file, unless its content and the rules are what they were before."""
+        """Decodes and cuts a file, unless its content and the rules are what they were `before`,
+        when it was indexed. A file that was skipped gets another chance each time."""
         same_rules = before is not None and (before.rules, before.superseded) == (
             self._rules,
             superseded,
         )
         data = digest(file.data)
+        if skipped := refusal(file.path, len(file.data), self._options):
+            return _Reading(Fingerprint(data, "", self._rules), skipped=skipped)
         if before and same_rules and before.data == data:
             return _Reading(before, supersedes=self._supersedes(file))
         text = decoded(file, self._options)

@@ -290,6 +290,18 @@ async def test_a_skipped_file_is_indexed_once_it_is_readable(library: Library) -
     assert len(await library.find("fetched")) == 1
 
 
+async def test_the_size_limit_may_change(library: Library) -> None:
+    library.put("small.md", "# Small\n\nwords\n")
+    library.put("large.md", "# Large\n\n" + "words and more words\n" * 100)
+    report = await library.sync(SyncOptions(max_file_bytes=1000))
+    assert [item.path for item in report.skipped] == ["large.md"]
+    report = await library.sync(SyncOptions(max_file_bytes=5000))
+    assert (report.indexed, report.unchanged) == (1, 1)
+    report = await library.sync(SyncOptions(max_file_bytes=1000))
+    assert [item.path for item in report.skipped] == ["large.md"]
+    assert [p.document for p in await library.find("words")] == ["small.md"]
+
+
 async def test_an_indexed_file_that_became_a_pointer_goes(library: Library) -> None:
     """IN-21"""
     library.put("a.md", "# Real\n\nContent fetched.\n")
@@ -298,6 +310,18 @@ async def test_an_indexed_file_that_became_a_pointer_goes(library: Library) -> N
     library.put("a.md", LFS)
     await library.sync()
     assert await library.find("fetched oid sha256") == []
+
+
+async def test_a_file_that_cannot_be_read_now_keeps_its_old_version(library: Library) -> None:
+    library.put("a.md", "# A\n\nDial concentrator-one.\n")
+    library.put("b.md", "# B\n")
+    await library.sync()
+    (library.root / "a.md").unlink()
+    (library.root / "a.md").symlink_to("gone.md")
+    report = await library.sync()
+    assert [(item.path, item.reason) for item in report.skipped] == [("a.md", Reason.UNREADABLE)]
+    assert "kept" in str(report.problems[0])
+    assert len(await library.find("concentrator-one")) == 1
 
 
 async def test_unreadable_front_matter_closes_the_document(library: Library) -> None:
