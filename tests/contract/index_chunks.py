@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from hashlib import sha256
+from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
 import numpy as np
 
+from adapters.memory.index import MemoryIndex
+from adapters.sqlite import SqliteIndex
 from bot.ports import Chunk, FileRecord, FileState, KnowledgeIndex
 from graph.model import Access, Language, Passage, Scope
 from graph.ports import Search, Vector
@@ -96,3 +99,11 @@ async def by_meaning(index: KnowledgeIndex, question: str, scope: Scope | None =
     """Texts that vectors alone find."""
     search = Search((), vector_of(question))
     return {hit.passage.text for hit in await index.search(search, scope or Scope())}
+
+
+async def open_index(kind: str, folder: Path) -> KnowledgeIndex:
+    index: KnowledgeIndex = (
+        MemoryIndex() if kind == "memory" else await SqliteIndex.open(folder / "index.db")
+    )
+    await index.begin(*EMBEDDER)
+    return index
