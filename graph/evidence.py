@@ -26,6 +26,8 @@ _COMMAND_START = re.compile(r"(?:^|[|;&(]|sudo)\s*$")
 _WORD_IN_QUESTION = re.compile(r"[\w][\w.:/@-]*\w|\w")
 _RUNNABLE = re.compile(r"\.(?:sh|py|exe|ps1|bat|rb|pl|js)$", re.IGNORECASE)
 _ADDRESS = re.compile(r"[a-zA-Z][\w+.-]*:(?://)?[^\s<>\"'`\]|]+|www\.[^\s<>\"'`\]|]+")
+_PERCENTILE = re.compile(r"p(\d{1,2})", re.IGNORECASE)
+_SPELLED_PERCENTILE = re.compile(r"percentile|перцентил|процентил")
 _URL_TAIL = ".,;:!?)/*_"
 
 
@@ -102,6 +104,9 @@ class Evidence:
         return _found(text.lower(), self.lower)
 
     def _names(self, text: str) -> bool:
+        percentile = _PERCENTILE.fullmatch(text)
+        if percentile and _SPELLED_PERCENTILE.search(self.lower):
+            return percentile.group(1) in self.amounts
         return self._mentions(text) or text.lower() in self.question_words
 
     def _holds_command(self, text: str) -> bool:

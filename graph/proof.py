@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Literal as OneOf
 
-from graph.blocks import LISTED, Block, Kind, blocks, join, sentences
+from graph.blocks import LISTED, Block, Kind, blocks, code_spans, join, sentences
 from graph.evidence import Evidence, unsupported
 from graph.literals import URL, Claim, Literal, fold, literals
 from graph.marks import normalise_marks, renumbered, used, without_marks
@@ -238,13 +238,18 @@ def _in_procedure(found: Sequence[Block], place: int) -> bool:
         return True
     if block.kind is not Kind.FENCE:
         return False
-    if sum(other.kind is Kind.FENCE for other in found) > 1:
+    if any(_commands(other) for other in (*found[:place], *found[place + 1 :])):
         return True
     for earlier in reversed(found[:place]):
         if earlier.kind is Kind.BLANK or (earlier.indent and earlier.kind is not Kind.STEP):
             continue
         return earlier.kind is Kind.STEP
     return False
+
+
+def _commands(block: Block) -> bool:
+    spans = (content for _, _, content in code_spans(block.text))
+    return block.kind is Kind.FENCE or any(" " in content for content in spans)
 
 
 def _next_solid(found: Sequence[Block | None], start: int) -> Block | None:

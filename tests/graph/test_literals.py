@@ -81,6 +81,7 @@ def test_ordinals_marks_and_common_names_claim_nothing(text: str) -> None:
         ("between 5 and 10 minutes", "10 minutes"),
         ("5-10 minutes", "5 minutes"),
         ("release v1.34.1", "1.34.1"),
+        ("the 99th percentile of it", "the p99 of it"),
         ("window 04/03/2025 7 PM UTC", "19:00 UTC"),
         ("window 22:00 МСК", "19:00 UTC"),
         ("работы 03.04.2025", "3 April"),

@@ -162,6 +162,14 @@ async def test_a_removed_command_of_a_step_is_visible_in_the_askers_language() -
     assert "systemctl restart api" in text
 
 
+async def test_a_removed_command_beside_others_is_visible() -> None:
+    draft = "First run:\n\n```\nsystemctl stop api\n```\n\nthen `systemctl restart api` [1]."
+    text = (await verified(draft, RUNBOOK)).answer.text
+    assert text == (
+        "First run:\n\n[step removed: not in the sources]\n\nthen `systemctl restart api` [1]."
+    )
+
+
 async def test_a_single_unsupported_command_goes_with_its_lead() -> None:
     draft = "Wait 5 minutes [1]. Then run this:\n\n```\ndropdb shop\n```"
     assert (await verified(draft, RUNBOOK)).answer.text == "Wait 5 minutes [1]."
