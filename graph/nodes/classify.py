@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+import numpy as np
 from langgraph.runtime import Runtime
 
 from graph.calls import complete
@@ -47,7 +48,7 @@ async def _vector(question: str, context: Context) -> Vector | None:
             rows = await context.ports.words.embed_questions([spaced(question)])
     except (EmbedderError, TimeoutError):
         return None
-    return rows[0]
+    return np.asarray(rows[0], dtype=np.float32)
 
 
 def _local(question: str, vector: Vector | None, context: Context) -> TypeDecision:
