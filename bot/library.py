@@ -57,10 +57,14 @@ async def sync_shelf(
     allow_loss: bool = False,
 ) -> SyncReport:
     """Brings one folder up to date, and the index's profile with it. Raises BotError."""
-    source: Source = factory("source.folder")(
-        shelf.path, shelf.name, include=shelf.include, exclude=shelf.exclude
-    )
     ingest = app.settings.ingest
+    source: Source = factory("source.folder")(
+        shelf.path,
+        shelf.name,
+        include=shelf.include,
+        exclude=shelf.exclude,
+        max_bytes=ingest.max_file_bytes,
+    )
     options = SyncOptions(
         access=shelf.access,
         location=str(shelf.path),

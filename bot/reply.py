@@ -6,11 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 from bot.texts import text
 from graph.model import Answer, Citation, Language, SourceType
+from graph.phrases import say
 
 
 def to_markdown(answer: Answer, *, stale_days: int = 365, now: datetime | None = None) -> str:
     """The answer's text, its confidence, and the list of its sources with owner and age."""
     pieces = [answer.text.strip()]
+    pieces += [f"*{say(note, answer.language)}*" for note in answer.notes]
     if answer.citations:
         pieces.append(_sources(answer, stale_days, now or datetime.now(UTC)))
     return "\n\n".join(piece for piece in pieces if piece)

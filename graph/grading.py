@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from graph.model import Grade, QueryType, Ranked, Verdict
 from graph.policy import Policy
+from graph.text import fold
 from graph.view import QuestionView
 
 SPREAD_UNIT = 0.10  # of relevance-like spread for one unit of u
@@ -74,7 +75,8 @@ def spread(ranked: Sequence[Ranked], k: int) -> float | None:
 
 
 def _unknown(view: QuestionView) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*view.unknown_names, *view.unknown)))
+    found = {fold(word): word for word in (*view.unknown, *view.unknown_names)}
+    return tuple(found.values())
 
 
 def answerability(u: float, coverage: float) -> float:

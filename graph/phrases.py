@@ -11,6 +11,8 @@ from datetime import datetime
 
 from graph.model import LANGUAGES, Language
 
+_TERMS = 4  # words shown that no document mentions
+
 _EN = {
     "not_found": "I did not find this in your documents.",
     "insufficient": "The closest passages in your documents do not answer this.",
@@ -28,7 +30,7 @@ _EN = {
     "low_confidence": "Nothing answers this for certain; these are the nearest passages.",
     "model_down": "The language model did not answer; these are quotations from the documents.",
     "model_busy": "The language model is overloaded; these are quotations from the documents.",
-    "model_refused": "The language model declined this; these are quotations from the documents.",
+    "refused": "The language model declined to answer this.",
     "model_filtered": (
         "The model's provider blocked this request; these are quotations from the documents."
     ),
@@ -69,7 +71,7 @@ _RU = {
     "low_confidence": "Уверенного ответа нет; вот самые близкие места.",
     "model_down": "Языковая модель не ответила; это цитаты из документов.",
     "model_busy": "Языковая модель перегружена; это цитаты из документов.",
-    "model_refused": "Языковая модель отказалась отвечать; это цитаты из документов.",
+    "refused": "Языковая модель отказалась на это отвечать.",
     "model_filtered": "Провайдер модели заблокировал запрос; это цитаты из документов.",
     "quota": "Квота языковой модели исчерпана; это цитаты из документов.",
     "embedder_down": "Векторная модель не ответила, поэтому поиск шёл только по ключевым словам.",
@@ -115,3 +117,9 @@ def listed(items: Sequence[str], language: Language) -> str:
         return "".join(items)
     joiner = "and" if language == "en" else "и"
     return f"{', '.join(items[:-1])} {joiner} {items[-1]}"
+
+
+def never_mentioned(terms: Sequence[str], language: Language) -> str:
+    """That no document mentions these words, the first few of them; empty for none."""
+    shown = [f"`{' '.join(term.replace('`', chr(39)).split())}`" for term in terms[:_TERMS]]
+    return say("never_mentioned", language, terms=listed(shown, language)) if shown else ""

@@ -64,9 +64,8 @@ def head_lines(trace: dict[str, Any]) -> list[str]:
         lines.append(
             f"type        {trace['query_type']}, decided by {trace['decided_by']} ({shares})"
         )
-        lines.append(
-            f"thresholds  relevant from {trace['threshold']:.2f}, nothing under {trace['floor']:.2f}"
-        )
+        limits = f"relevant from {trace['threshold']:.2f}, nothing under {trace['floor']:.2f}"
+        lines.append(f"thresholds  {limits}")
     if trace["verdict"]:
         lines.append(f"verdict     {trace['verdict']}: {trace['reason']}")
         spread = "-" if trace["spread"] is None else f"{trace['spread']:.3f}"

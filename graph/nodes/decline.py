@@ -12,13 +12,13 @@ from collections.abc import Iterable
 from langgraph.runtime import Runtime
 
 from graph.model import Answer, Language, Outcome, Passage, Ranked, SourceType
-from graph.phrases import listed, say
+from graph.nodes.generate import REFUSED
+from graph.phrases import never_mentioned, say
 from graph.smalltalk import courtesy
 from graph.state import Context, Stage, State
 from graph.text import question_language
 
 _NEAREST = 3  # documents shown
-_TERMS = 4  # words shown that no document mentions
 _NOT_DOCUMENTS = (SourceType.WEB, SourceType.SESSION)
 _MARKUP = re.compile(r"([\\`*\[\]<>|])")
 
@@ -63,11 +63,13 @@ def _not_found(state: State, language: Language, context: Context) -> Answer:
 
 def _findings(state: State, language: Language, context: Context) -> Iterable[str]:
     draft, grade = state.get("draft"), state.get("grade")
+    if draft is not None and draft.insufficient == REFUSED:
+        yield say("refused", language)
+        return
     close = draft is not None and draft.insufficient is not None and "web" not in state
     yield say("insufficient" if close else "not_found", language)
     if grade is not None and grade.unknown_terms:
-        terms = [f"`{_plain(term)}`" for term in grade.unknown_terms[:_TERMS]]
-        yield say("never_mentioned", language, terms=listed(terms, language))
+        yield never_mentioned(grade.unknown_terms, language)
     key = _web_key(state, context)
     if key:
         yield say(key, language)

@@ -201,12 +201,10 @@ def _result(
         reason = insufficient(attempts.text)
         text = "" if reason else attempts.text
         return {"draft": Draft(text, attempts.given, "model", reason), "calls": called}
-    note = _note(attempts.error, context)
     if isinstance(attempts.error, ModelRefused):
-        draft = Draft("", given, "model", REFUSED)
-    else:
-        draft = _quoted(state, given)
-    return {"draft": draft, "calls": called, "notes": (note,)}
+        return {"draft": Draft("", given, "model", REFUSED), "calls": called}
+    note = _note(attempts.error, context)
+    return {"draft": _quoted(state, given), "calls": called, "notes": (note,)}
 
 
 def _note(error: ModelError | None, context: Context) -> str:
@@ -218,8 +216,6 @@ def _note(error: ModelError | None, context: Context) -> str:
             return "model_busy"
         case QuotaExhausted():
             return "quota"
-        case ModelRefused():
-            return "model_refused"
         case ContentFiltered():
             return "model_filtered"
         case _:

@@ -28,7 +28,7 @@ from graph.model import (
     Verdict,
 )
 from graph.nodes.generate import sources_of, web_label
-from graph.phrases import listed, say
+from graph.phrases import listed, never_mentioned, say
 from graph.policy import confidence
 from graph.ports import Completion, Prompt
 from graph.proof import Problem, Proven, prepared, problems, proven
@@ -197,13 +197,13 @@ def _frame(state: State, *, web: bool) -> _Frame:
     language = state["language"]
     if web:
         return _Frame(head=web_label(language))
-    missing = _missing(state)
+    missing, unknown = _missing(state), never_mentioned(state["grade"].unknown_terms, language)
     if missing:
         parts = listed([_quoted_part(part) for part in missing], language)
-        head = say("partial_intro", language)
-        return _Frame(head, say("part_missing", language, parts=parts))
+        tail = " ".join([say("part_missing", language, parts=parts), unknown]).strip()
+        return _Frame(say("partial_intro", language), tail)
     if state["grade"].verdict is Verdict.PARTIAL:
-        return _Frame(say("low_confidence", language))
+        return _Frame(say("low_confidence", language), unknown)
     return _Frame()
 
 

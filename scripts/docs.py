@@ -1,0 +1,64 @@
+"""Writes the generated parts of the documentation: the graph's picture and the command table.
+
+    python scripts/docs.py           rewrites README.md and docs/architecture.md
+    python scripts/docs.py --check   changes nothing; fails when they are not up to date
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import typer.main
+
+from bot.cli.main import app
+from graph.machine import build
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def mermaid() -> str:
+    """The corrective graph as LangGraph draws it."""
+    return f"```mermaid\n{build().get_graph().draw_mermaid().strip()}\n```"
+
+
+def commands() -> str:
+    """Every command with the first sentence of its help."""
+    group = typer.main.get_command(app)
+    rows = ["| command | what it does |", "|---|---|"]
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        rows.append(f"| `belay {name}` | {command.help.strip().splitlines()[0]} |")
+    return "\n".join(rows)
+
+
+BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
+    "graph": ("docs/architecture.md", mermaid),
+    "commands": ("README.md", commands),
+}
+
+
+def replaced(text: str, name: str, content: str) -> str:
+    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+    before, found, rest = text.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise SystemExit(f"the marks {begin} … {end} are missing")
+    return f"{before}{begin}\n{content}\n{end}{after}"
+
+
+def main() -> None:
+    stale = []
+    for name, (path, render) in BLOCKS.items():
+        text = (ROOT / path).read_text(encoding="utf-8")
+        fresh = replaced(text, name, render())
+        if fresh != text:
+            stale.append(path)
+            if "--check" not in sys.argv:
+                (ROOT / path).write_text(fresh, encoding="utf-8")
+    if stale and "--check" in sys.argv:
+        raise SystemExit(f"not up to date: {', '.join(stale)}; run `make fix`")
+
+
+if __name__ == "__main__":
+    main()
