@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from graph.model import Grade, QueryType, Ranked, Verdict
 from graph.policy import Policy
-from graph.text import fold
+from graph.text import fold, tokens
 from graph.view import QuestionView
 
+_ENOUGH_WORDS = 3  # asked words beside the name from which their absence means something
+_HARDLY_ANY = 0.1  # coverage of those words
 SPREAD_UNIT = 0.10  # of relevance-like spread for one unit of u
 
 
@@ -25,6 +28,8 @@ def grade(
     best = ranked[0]
     width = spread(ranked, policy.noise_k)
     verdict, reason = _verdict(view, best, width, policy.threshold(query_type), policy)
+    if verdict is Verdict.RELEVANT and holds_only_the_name(view, ranked):
+        verdict, reason = Verdict.PARTIAL, f"{best.passage.title} says nothing of what was asked"
     critical = (
         verdict is Verdict.PARTIAL
         or best.scores.coverage < policy.low_coverage
@@ -72,6 +77,27 @@ def spread(ranked: Sequence[Ranked], k: int) -> float | None:
             values = list(best.values())
             return SPREAD_UNIT * (values[0] - values[-1])
     return None
+
+
+def holds_only_the_name(view: QuestionView, ranked: Sequence[Ranked]) -> bool:
+    """True when the best document matches by its name and holds almost no other asked word.
+
+    "KubeClientErrors: which qps and burst values?" finds the page of that alert, however empty
+    it is. Asked only within one language: translations miss too many words to tell.
+    """
+    best = ranked[0].passage
+    if best.language != view.language:
+        return False
+    name = frozenset(tokens(f"{best.title} {best.document.rsplit('/', 1)[-1].rsplit('.', 1)[0]}"))
+    beside = [word for word in view.words if not name & word.worths(best.language).keys()]
+    if len(beside) < _ENOUGH_WORDS:
+        return False
+    text = " ".join(
+        " ".join((*item.passage.heading, item.passage.text))
+        for item in ranked
+        if (item.passage.source, item.passage.document) == (best.source, best.document)
+    )
+    return replace(view, words=tuple(beside)).coverage(tokens(text), best.language) < _HARDLY_ANY
 
 
 def _unknown(view: QuestionView) -> tuple[str, ...]:
