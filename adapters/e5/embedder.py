@@ -19,7 +19,8 @@ from graph.errors import EmbedderError
 from graph.ports import Embedder, Matrix
 
 DIMENSION = 384
-TIMEOUT = 60.0  # seconds for one slice of texts
+TIMEOUT = 120.0  # seconds for one slice of texts
+QUESTION_CHARACTERS = 2000  # about one window of 510 tokens; more only costs seconds
 SLICE = 4  # texts a process is given at once: seconds of work on a busy core
 
 
@@ -70,7 +71,8 @@ class E5Embedder(Embedder):
             await asyncio.to_thread(worker.close)
 
     def _embed_questions(self, texts: Sequence[str]) -> Matrix:
-        return _stacked([_ask(self._questions, "query", part) for part in _slices(texts)])
+        short = [embedding_text(text, QUESTION_CHARACTERS) for text in texts]
+        return _stacked([_ask(self._questions, "query", part) for part in _slices(short)])
 
     def _embed_passages(self, texts: Sequence[str], cancelled: threading.Event) -> Matrix:
         def rows(part: Sequence[str]) -> Matrix:
@@ -84,14 +86,15 @@ class E5Embedder(Embedder):
 
         with ThreadPoolExecutor(len(self._passages), "e5") as pool:
             try:
-                return _stacked(list(pool.map(rows, _slices(texts))))
+                clean = [embedding_text(text) for text in texts]
+                return _stacked(list(pool.map(rows, _slices(clean))))
             except EmbedderError:
                 cancelled.set()
                 raise
 
 
 def _ask(worker: Worker, kind: Kind, texts: Sequence[str]) -> Matrix:
-    rows = worker.embed(kind, [embedding_text(text) for text in texts])
+    rows = worker.embed(kind, texts)
     if rows.shape != (len(texts), DIMENSION) or not np.isfinite(rows).all():
         raise EmbedderError(f"the e5 embedder returned an array of shape {rows.shape}")
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
