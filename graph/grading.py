@@ -28,7 +28,8 @@ def grade(
     best = ranked[0]
     width = spread(ranked, policy.noise_k)
     verdict, reason = _verdict(view, best, width, policy.threshold(query_type), policy)
-    if verdict is Verdict.RELEVANT and holds_only_the_name(view, ranked):
+    bare = holds_only_the_name(view, ranked)
+    if verdict is Verdict.RELEVANT and bare:
         verdict, reason = Verdict.PARTIAL, f"{best.passage.title} says nothing of what was asked"
     critical = (
         verdict is Verdict.PARTIAL
@@ -43,6 +44,7 @@ def grade(
         spread=width,
         unknown_terms=_unknown(view),
         critical=critical,
+        answerability=answerability(best, unknown=bool(_unknown(view)), bare=bare),
     )
 
 
@@ -105,10 +107,11 @@ def _unknown(view: QuestionView) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-def answerability(u: float, coverage: float) -> float:
-    """How likely the documents hold the answer, on no particular scale: for ordering only.
+def answerability(best: Ranked, *, unknown: bool, bare: bool) -> float:
+    """How likely the documents hold the answer, in u: for ordering questions only.
 
-    Relevance alone cannot see "right document, missing fact"; coverage of the question's words
-    can. Both are divided by their spread over answerable questions.
+    Relevance alone cannot see "right document, missing fact". Coverage of the question's words
+    adds what it can; a word that no document mentions, or a page that holds only the asked name,
+    costs as much as one negative spread.
     """
-    return u / 1.6 + coverage / 0.25
+    return best.scores.u + best.scores.coverage - unknown - bare

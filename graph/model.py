@@ -185,6 +185,7 @@ class Grade:
     spread: float | None = None  # 0.10 (u1 - uk); None with fewer than k documents
     unknown_terms: tuple[str, ...] = ()  # words of the question that no document mentions
     critical: bool = False  # read critically: low coverage, stub page, or partial evidence
+    answerability: float = float("-inf")  # orders questions by how likely they can be answered
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from typing import Any
 
 from graph.model import Answer, Grade, Ranked
@@ -53,6 +54,7 @@ class Trace:
     reason: str = ""
     relevance: float = 0.0
     coverage: float = 0.0
+    answerability: float | None = None
     spread: float | None = None
     unknown_terms: tuple[str, ...] = ()
     candidates: tuple[TraceCandidate, ...] = ()
@@ -114,6 +116,7 @@ def _graded(grade: Grade | None) -> dict[str, Any]:
         "reason": grade.reason,
         "relevance": grade.relevance,
         "coverage": grade.coverage,
+        "answerability": grade.answerability if isfinite(grade.answerability) else None,
         "spread": grade.spread,
         "unknown_terms": grade.unknown_terms,
     }

@@ -8,7 +8,6 @@ from typing import Any
 
 from bot.evals.metrics import all_parts_at, any_part_at, auroc, quantile, share
 from bot.evals.run import Result
-from graph.grading import answerability
 from graph.model import Outcome
 from graph.policy import Policy
 
@@ -72,8 +71,8 @@ def _grouped(results: Iterable[Result], key: Callable[[Result], str]) -> dict[st
 
 
 def _score(item: Result) -> float:
-    best = item.trace.candidates[0] if item.trace.candidates else None
-    return answerability(best.u, item.trace.coverage) if best else float("-inf")
+    score = item.trace.answerability
+    return float("-inf") if score is None else score
 
 
 def _auroc(results: Sequence[Result]) -> Block:
