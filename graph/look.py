@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 
 import numpy as np
 
 from graph import slang, spelling
-from graph.environment import asked_environments
+from graph.environment import asked_environments, spelt_together
 from graph.idf import idf
 from graph.lexicon import Lexicon
+from graph.mentions import is_telling
 from graph.model import LANGUAGES, Language
 from graph.ports import Matrix, Vector
 from graph.profile import Floats, Profile, Statistics, Vocabulary
@@ -26,6 +28,7 @@ _GLOSSARY_WORD = re.compile(r"[^\W\d_]{3,}")
 _UNKNOWN_LATIN, _UNKNOWN_CYRILLIC, _BY_ANOTHER_NAME = 0.9, 0.5, 0.75  # shares of the largest idf
 _CAPITALS = 2  # letters from which an all-capital word is a name
 _LETTERS = re.compile(r"[^\W\d_]{2}")
+_LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
 
 
 def script(word: str) -> Language:
@@ -40,7 +43,7 @@ async def look(
     Raises EmbedderError only when words must be embedded and `vector` is there; with no vector
     (the embedder is down) words reach nothing but themselves and slang.
     """
-    pairs = content_words(text)
+    pairs = asked_words(spelt_together(text), profile.statistics)
     near = await _near_words(pairs, profile, lexicon) if vector is not None else {}
     words = tuple(_word(low, item, near.get(low, {}), profile) for low, item in pairs)
     wholes = _wholes(text, pairs, profile.statistics)
@@ -55,6 +58,34 @@ async def look(
         named=_named(text, language),
         environments=asked_environments(text),
     )
+
+
+def asked_words(text: str, statistics: Statistics) -> list[tuple[str, str]]:
+    """(lower-case word, token) for each content word, cut where the index cuts it.
+
+    People write PgBouncer or pgbouncer, ERR-4471 or ERR4471; what the documents write decides.
+    """
+    found: dict[str, str] = {}
+    for word in WORD.findall(unicodedata.normalize("NFC", text)):
+        found.update((low, item) for low, item in _cut(word, statistics) if low not in found)
+    return list(found.items())
+
+
+def _cut(word: str, statistics: Statistics) -> list[tuple[str, str]]:
+    pieces = content_words(word)
+    low = fold(word)
+    if not word.isalnum() or low in stop_words():
+        return pieces
+    if len(parts(word)) > 1:
+        if statistics.known(stem(low)):
+            return [(low, stem(low))]
+        if slang.alike("=" + low):  # k8s
+            return [(low, "=" + low)]
+    elif not statistics.known(stem(low)) and not statistics.known("=" + low):
+        apart = content_words(" ".join(_LETTERS_OR_DIGITS.findall(low)))
+        if len(apart) > 1 and all(statistics.known(token) for _, token in apart):
+            return apart
+    return pieces
 
 
 NearWords = dict[Language, tuple[tuple[str, float], ...]]
@@ -114,10 +145,12 @@ def _word(low: str, item: str, near: NearWords, profile: Profile) -> Word:
     statistics = profile.statistics
     known = statistics.known(item)
     own = script(low)
-    spelt = [] if known else _respelt(item, own, profile)
+    spelt = [] if known or statistics.known("=" + low) else _respelt(item, own, profile)
     reach: dict[Language, tuple[tuple[str, float], ...]] = {}
     for language in LANGUAGES:
         found = {item: 1.0}
+        if statistics.known("=" + low):
+            found["=" + low] = 1.0
         found.update((other, spelling.WORTH) for other in spelt)
         found.update((other, slang.WORTH) for other in slang.alike(item))
         if language != own:
@@ -165,6 +198,8 @@ def _wholes(text: str, pairs: list[tuple[str, str]], statistics: Statistics) -> 
 def _is_unknown(word: Word, wholes: tuple[str, ...], near: dict[str, NearWords]) -> bool:
     if word.known or script(word.text) != "en" or not re.search(r"[a-z]{2}", word.text):
         return False
+    if not is_telling(word.text):
+        return False
     if "=" + word.text in wholes or len(word.reach["en"]) > 1:
         return False
     cosines = [cosine for _, cosine in near.get(word.text, {}).get("en", ())]
@@ -176,11 +211,9 @@ def _named(text: str, language: Language) -> tuple[str, ...]:
     names: list[str] = []
     for match in WORD.finditer(text):
         word = match.group()
-        low = fold(word)
         starts = not text[: match.start()].strip() or text[: match.start()].rstrip()[-1] in ".?!:"
-        if low in stop_words() or not _LETTERS.search(word):
-            continue
-        if _is_name(word, starts, language):
+        telling = is_telling(word) and _LETTERS.search(word)
+        if telling and _is_name(word, starts, language):
             names.append(word)
     return tuple(dict.fromkeys(names))
 
@@ -194,6 +227,9 @@ def _is_name(word: str, starts_sentence: bool, language: Language) -> bool:
 
 
 def tokens_of(name: str) -> tuple[str, ...]:
-    """The tokens by which a document would mention `name`: whole, and its telling pieces."""
+    """The tokens by which a document would mention `name`: whole, its telling pieces, slang."""
+    low = fold(name)
     pieces = [stem(fold(piece)) for piece in parts(name) if fold(piece) not in stop_words()]
-    return ("=" + fold(name), *(item for item in pieces if not item.isdigit()))
+    found = ["=" + low, stem(low), *(item for item in pieces if not item.isdigit())]
+    found += sorted({other for item in found for other in slang.alike(item)})
+    return tuple(dict.fromkeys(found))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib.resources import files
 
-from graph.text import fold, stem
+from graph.text import fold, parts, stem
 
 WORTH = 0.9
 """What a slang word is worth against the word itself (1): under an exact hit, over a neighbour."""
@@ -19,10 +19,15 @@ def groups() -> dict[str, frozenset[str]]:
     for line in text.splitlines():
         if line.startswith("#"):
             continue
-        stems = {stem(fold(word)) for word in line.split()}
+        stems = {_token(word) for word in line.split()}
         for item in stems:
             found.setdefault(item, set()).update(stems - {item})
     return {item: frozenset(others) for item, others in found.items()}
+
+
+def _token(word: str) -> str:
+    """The token that stands for `word` in an index: words of several parts are kept whole."""
+    return "=" + fold(word) if len(parts(word)) > 1 else stem(fold(word))
 
 
 def alike(item: str) -> frozenset[str]:
