@@ -17,7 +17,7 @@ BELAY := $(VENV)/bin/belay
 # Two threads that spin-wait for each other are slower than one as soon as the machine is busy.
 QUIET_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 LANGSMITH_TRACING=false
 
-.PHONY: help setup run test check fix lock clean
+.PHONY: help setup run test check fix lock clean browser
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -29,8 +29,12 @@ run: setup ## index the example documents and open the chat
 	@$(BELAY) sync examples/docs </dev/null >&2
 	@$(BELAY) chat $(ARGS)
 
-test: check $(VENV)/.peers ## everything: check, then the test suite
+test: check $(VENV)/.peers browser ## everything: check, then the test suite
 	@$(QUIET_ENV) $(PY) -m pytest $(ARGS)
+
+# A report is opened in a real browser.
+browser:
+	@scripts/browser
 
 check: setup ## format, lint, types, import rules, generated documentation
 	@$(PY) -m ruff format --quiet --check .
