@@ -18,7 +18,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from bot.errors import SourceError
-from bot.ingest.document import refusal
+from bot.ingest.document import POINTER_BYTES, is_pointer, refusal
 from bot.ingest.options import MAX_FILE_BYTES, SyncOptions
 from bot.ingest.report import Reason
 from bot.ingest.secrets import is_secret_file
@@ -107,12 +107,19 @@ class Folder(Source):
             status = file.stat()
             if not stat.S_ISREG(status.st_mode):
                 return Skipped(path, Reason.UNSUPPORTED, "not a regular file")
-            if skipped := refusal(path, status.st_size, self._options):
+            skipped = refusal(path, status.st_size, self._options)
+            if skipped and not _may_be_pointer(skipped, status.st_size):
                 return skipped
             data = file.read_bytes()
         except OSError as error:
             return Skipped(path, Reason.UNREADABLE, error.strerror or "")
+        if skipped and not is_pointer(data):
+            return skipped
         return SourceFile(path, data, datetime.fromtimestamp(status.st_mtime, UTC))
+
+
+def _may_be_pointer(skipped: Skipped, size: int) -> bool:
+    return skipped.reason == Reason.UNSUPPORTED and size < POINTER_BYTES
 
 
 def _matches(path: str, pattern: str) -> bool:

@@ -27,7 +27,7 @@ from graph.text import normalise, tokens
 
 _IDS = UUID("6f1c6a52-2f0b-5e0e-9d64-3b1d5c3c7a10")  # the namespace of chunk ids
 _LFS = re.compile(rb"version https://git-lfs\.github\.com/spec/v\d+\r?\n(?:[a-z].*\r?\n?){1,8}\Z")
-_LFS_BYTES = 1024
+POINTER_BYTES = 1024  # a larger file is no LFS pointer
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +83,23 @@ def refusal(path: str, size: int, options: SyncOptions) -> Skipped | None:
     return None
 
 
+def is_pointer(data: bytes) -> bool:
+    """True for what Git LFS leaves in place of a file whose content was not fetched."""
+    return len(data) < POINTER_BYTES and _LFS.match(data) is not None
+
+
+def rejected(file: SourceFile, options: SyncOptions) -> Skipped | None:
+    """Why a file is not decoded: its name, its size, or a content that was not fetched."""
+    skipped = refusal(file.path, len(file.data), options)
+    if is_pointer(file.data) and (skipped is None or skipped.reason == Reason.UNSUPPORTED):
+        return Skipped(file.path, Reason.LFS_POINTER, "run `git lfs pull`")
+    return skipped
+
+
 def decoded(file: SourceFile, options: SyncOptions) -> Text | Skipped:
     """The text of a file with normalised line breaks, or why there is none."""
-    if skipped := refusal(file.path, len(file.data), options):
+    if skipped := rejected(file, options):
         return skipped
-    if len(file.data) < _LFS_BYTES and _LFS.match(file.data):
-        return Skipped(file.path, Reason.LFS_POINTER, "run `git lfs pull`")
     page = file.path.lower().endswith((".html", ".htm"))
     result = decode(file.data, declared=page)
     if result.text is None:

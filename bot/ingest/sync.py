@@ -16,7 +16,7 @@ from pathlib import Path
 from bot.errors import BotError, SourceError
 from bot.ingest import frontmatter
 from bot.ingest.chunk import CHUNKER_VERSION
-from bot.ingest.document import Document, Origin, decoded, document, refusal, targets
+from bot.ingest.document import Document, Origin, decoded, document, rejected, targets
 from bot.ingest.embed import embed
 from bot.ingest.fingerprint import Fingerprint, digest, rules
 from bot.ingest.lock import held
@@ -150,7 +150,7 @@ class _Run:
             superseded,
         )
         data = digest(file.data)
-        if skipped := refusal(file.path, len(file.data), self._options):
+        if skipped := rejected(file, self._options):
             return _Reading(Fingerprint(data, "", self._rules), skipped=skipped)
         if before and same_rules and before.data == data:
             return _Reading(before, supersedes=self._supersedes(file))

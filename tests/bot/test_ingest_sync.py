@@ -258,6 +258,8 @@ async def test_utf_16_and_windows_1251_are_searchable_and_reported(library: Libr
         ("meta.md", b"---\ntitle: only this\n---\n", Reason.NO_TEXT),
         ("rule.md", b"---\n\n***\n", Reason.NO_TEXT),
         ("runbook.md", LFS.encode(), Reason.LFS_POINTER),
+        ("guide.pdf", LFS.encode(), Reason.LFS_POINTER),
+        ("guide.pdf", b"%PDF-1.7", Reason.UNSUPPORTED),
         ("guide.txt", LFS.replace("\n", "\r\n").encode(), Reason.LFS_POINTER),
         ("image.md", b"\x89PNG\r\n\x1a\n" + bytes(200), Reason.BINARY),
         ("core", bytes(range(256)) * 4, Reason.BINARY),
