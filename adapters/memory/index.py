@@ -9,7 +9,7 @@ import numpy as np
 
 from bot.errors import IndexIncompatible
 from bot.ports import Chunk, FileRecord, IndexInfo, KnowledgeIndex, SourceRecord
-from graph.errors import IndexMismatch, StoreError
+from graph.errors import IndexEmpty, IndexMismatch, StoreError
 from graph.model import LANGUAGES, Access, Passage, Scope
 from graph.ports import Candidate, Search, Vector
 from graph.profile import Profile
@@ -36,7 +36,8 @@ class MemoryIndex(KnowledgeIndex):
 
     async def profile(self) -> Profile:
         if self._profile is None:
-            raise StoreError("The index has no profile yet: run `belay sync`.")
+            kind = StoreError if self._findable else IndexEmpty
+            raise kind("The index has no profile yet: run `belay sync`.")
         return self._profile
 
     async def search(self, search: Search, scope: Scope) -> Sequence[Candidate]:

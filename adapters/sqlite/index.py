@@ -20,7 +20,7 @@ from adapters.sqlite.vectors import Vectors
 from adapters.sqlite.words import best_matches, mentioned_terms
 from bot.errors import IndexIncompatible
 from bot.ports import Chunk, FileRecord, IndexInfo, KnowledgeIndex, SourceRecord
-from graph.errors import IndexMismatch, StoreError
+from graph.errors import IndexEmpty, IndexMismatch, StoreError
 from graph.model import Passage, Scope
 from graph.ports import Candidate, Search, Vector
 from graph.profile import Profile
@@ -203,7 +203,8 @@ class SqliteIndex(KnowledgeIndex):
             known = self._profile
             row = connection.execute("SELECT serial FROM profile").fetchone()
             if row is None:
-                raise StoreError("The index has no profile yet: run `belay sync`.")
+                kind = StoreError if reading.info(connection).chunks else IndexEmpty
+                raise kind("The index has no profile yet: run `belay sync`.")
             if known is not None and known[0] == row[0]:
                 return known
             (data,) = connection.execute("SELECT data FROM profile").fetchone()

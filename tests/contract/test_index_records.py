@@ -20,7 +20,7 @@ from contract.index_chunks import (
 
 from bot.errors import IndexIncompatible
 from bot.ports import FileRecord, FileState, KnowledgeIndex, SourceRecord, SyncState
-from graph.errors import StoreError
+from graph.errors import IndexEmpty, StoreError
 from graph.model import LANGUAGES, Access, Scope, SourceType, Status
 from graph.ports import Search
 from graph.profile import Anchor, Calibration, Profile, Statistics, Vocabulary
@@ -152,8 +152,12 @@ class TestBuildingTools:
         assert np.array_equal(hit.vector, chunk.vector)
 
     async def test_no_profile_yet(self, index: KnowledgeIndex) -> None:
-        with pytest.raises(StoreError, match="no profile"):
+        with pytest.raises(IndexEmpty, match="no profile"):
             await index.profile()
+        await put(index, "a.md", "Drain the node.")
+        with pytest.raises(StoreError, match="no profile") as failure:
+            await index.profile()
+        assert not isinstance(failure.value, IndexEmpty)
 
     async def test_a_profile_comes_back(self, index: KnowledgeIndex) -> None:
         for revision in (4, 5):
