@@ -1,0 +1,36 @@
+"""One embedder for all scenarios: it takes longer to load than to use."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from adapters.use import UseEmbedder
+from graph.ports import Embedder
+from tests.scenarios.kit import Files, Remembering, Team, open_team
+
+OpenTeam = Callable[..., Awaitable[Team]]
+
+
+@pytest.fixture(scope="session")
+def embedder() -> Embedder:
+    return Remembering(UseEmbedder())
+
+
+@pytest.fixture
+async def a_team(tmp_path: Path, embedder: Embedder) -> AsyncIterator[OpenTeam]:
+    """Opens teams, each with documents of its own; closes their indexes at the end."""
+    async with AsyncExitStack() as stack:
+        opened = 0
+
+        async def start(files: Files) -> Team:
+            nonlocal opened
+            opened += 1
+            team = await open_team(tmp_path / f"team-{opened}", embedder, files)
+            stack.push_async_callback(team.app.index.close)
+            return team
+
+        yield start
