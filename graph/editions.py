@@ -1,13 +1,14 @@
 """Which of the given documents are older editions of others, so that old values do not win.
 
 Three signs: the same file name with another year or version, a text that says it supersedes the
-other, and the same title with an earlier date.
+other, and the same title in the same folder with an earlier date.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import PurePosixPath
 
 from graph.model import Passage
@@ -23,6 +24,7 @@ _SUPERSEDES = re.compile(
     r"([^\n.;]{1,120}(?:\.[a-z]{2,4}\b)?)",
     re.IGNORECASE,
 )
+_APART = timedelta(days=1)  # files of one checkout differ by less
 _TITLE_WORDS = 2  # a one-word title ("Overview") names no document
 
 
@@ -81,4 +83,14 @@ def _later(newer: Passage, older: Passage) -> bool:
         return False
     same_title = fold(newer.title) == fold(older.title)
     named = len(content_words(newer.title)) >= _TITLE_WORDS
-    return same_title and named and newer.updated_at > older.updated_at
+    return (
+        same_title
+        and named
+        and _shelf(newer) == _shelf(older)
+        and newer.updated_at - older.updated_at >= _APART
+    )
+
+
+def _shelf(passage: Passage) -> tuple[str, PurePosixPath]:
+    """Pages of one name in two folders are about two things, however old each is."""
+    return passage.source, PurePosixPath(passage.document).parent

@@ -112,13 +112,13 @@ def test_rt_16_the_asked_environment_wins(question: str, environment: str) -> No
         (
             passage(
                 "Retention is 14 days.",
-                "a/log-retention.md",
+                "policies/log-retention.md",
                 "Log retention rules",
                 updated_at=datetime(2023, 5, 1, tzinfo=UTC),
             ),
             passage(
                 "Retention is 60 days.",
-                "b/logs.md",
+                "policies/logs.md",
                 "Log retention rules",
                 updated_at=datetime(2025, 5, 1, tzinfo=UTC),
             ),
