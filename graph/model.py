@@ -158,7 +158,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """How a passage fits one question. `u` = 1: only 15 % of unrelated questions reach it."""
+    """How a passage fits one question. `u` = 1: one negative in four reaches it."""
 
     cosine: float | None  # raw, as the store returned it; None when only keywords found it
     bm25: float  # field-weighted, per square root of content words

@@ -25,9 +25,10 @@ Pair = tuple[Language, Language]  # (question language, chunk language)
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The scale of negatives: `m` is their median, `g` = q85 - median.
+    """The scale of negatives: `m` is their median, `g` an upper quantile minus it.
 
-    (score - m) / g is at most 1 for 85 % of unrelated questions; see docs/architecture.md.
+    The quantile is .85 for cosine and keywords and .75 for their fusion (bot/ingest/calibrate.py),
+    so (score - m) / g says how unusual a score is for an unrelated question.
     """
 
     m: float

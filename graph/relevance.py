@@ -7,7 +7,7 @@ For a question and a chunk (m, g: the anchors of their languages, see graph/prof
     u = ((x + y) / 2 - m_u) / g_u                  rank by this
     relevance = 1 / (1 + exp(-1.33 (u - 0.695)))
 
-so u = 1 (15 % of unrelated questions reach it) is a relevance of 0.60 and u = 2 is 0.85, on any
+so u = 1 (one negative in four reaches it) is a relevance of 0.60 and u = 2 is 0.85, on any
 embedding model. A question's word counts in a chunk through its best stand-in: itself, slang, or
 a translation weighted by its cosine.
 """

@@ -3,7 +3,7 @@
 For every question language the negatives are up to 240 prose snippets of the corpus, each asked
 of the other documents, and 60 probe questions that no runbook answers; both halves weigh the
 same. The best score a negative reaches says what an unrelated question looks like here: anchors
-are its median `m` and `g` = q85 - m. Under 30 chunks nothing is fitted; between, fitted and
+are its median `m` and `g`, an upper quantile minus m. Under 30 chunks nothing is fitted; between, fitted and
 shipped anchors are mixed by the number of snippets.
 """
 
