@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
+from itertools import chain
 
 _SPACE = "[ \u00a0\u202f\u2009]"
 NUMBER = re.compile(
@@ -67,7 +69,11 @@ _WORDS = {
     )
     for word in words.split()
 }
-_SPELLED = re.compile(r"\b(" + "|".join(_WORDS) + r")\b", re.IGNORECASE)
+_RUN = re.compile(r"\d+")
+_WORD = re.compile(r"\w+")
+_SPACES = re.compile(rf"{_SPACE}|['’]")
+_COMMA_GROUPS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
+_POINT_GROUPS = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ class Amount:
 
 def amounts(text: str) -> Iterator[Amount]:
     """Every number of `text`, with its unit when one follows."""
-    for match in NUMBER.finditer(text):
+    for match in _numeric(NUMBER, text):
         unit, width = _unit(text, match.end())
         shown = text[match.start() : match.end() + width]
         yield Amount(shown, readings(match.group()), unit, match.start())
@@ -90,9 +96,24 @@ def amounts(text: str) -> Iterator[Amount]:
 
 def spelled(text: str) -> Iterator[Amount]:
     """Numbers written as words, zero to twelve: they support a digit, they claim none."""
-    for match in _SPELLED.finditer(text):
-        value = str(_WORDS[match.group().lower()])
-        yield Amount(match.group(), frozenset({value}), _unit(text, match.end())[0], match.start())
+    if _WORDS.keys().isdisjoint(_WORD.findall(text.lower())):
+        return
+    for match in _WORD.finditer(text):
+        value = _WORDS.get(match.group().lower())
+        if value is not None:
+            unit = _unit(text, match.end())[0]
+            yield Amount(match.group(), frozenset({str(value)}), unit, match.start())
+
+
+def _numeric(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """`pattern.finditer(text)` for a pattern that can only begin at the start of a run of digits;
+    trying these few places is many times faster than trying all."""
+    free = 0
+    for run in _RUN.finditer(text):
+        match = pattern.match(text, run.start()) if run.start() >= free else None
+        if match is not None:
+            free = match.end()
+            yield match
 
 
 def _unit(text: str, place: int) -> tuple[str, int]:
@@ -103,13 +124,14 @@ def _unit(text: str, place: int) -> tuple[str, int]:
     return _UNIT_NAMES[int(match.lastgroup[1:])], len(match.group())
 
 
+@lru_cache(maxsize=4096)
 def readings(number: str) -> frozenset[str]:
     """The decimals that a written number may stand for: "10.000" is 10 and 10000."""
-    plain = re.sub(rf"{_SPACE}|['’]", "", number)
-    if re.fullmatch(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", plain):
+    plain = _SPACES.sub("", number)
+    if _COMMA_GROUPS.fullmatch(plain):
         return frozenset({_decimal(plain.replace(",", ""))})
     found = {_decimal(plain.replace(",", "."))}
-    if re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?", plain):
+    if _POINT_GROUPS.fullmatch(plain):
         found.add(_decimal(plain.replace(".", "").replace(",", ".")))
     return frozenset(found)
 
@@ -137,7 +159,7 @@ _RU_MONTH = (
     r"|авг(?:уст[ае]?)?|сен(?:т(?:ябр[ьяе])?)?|окт(?:ябр[ьяе])?|ноя(?:бр[ьяе])?|дек(?:абр[ьяе])?"
 )
 _MONTH = rf"(?:{_EN_MONTH}|{_RU_MONTH})"
-_DATES = (
+_DATES = (  # each begins with a run of digits
     re.compile(r"(?<!\d)(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?!\d)"),
     re.compile(r"(?<![\d.])(?P<a>\d{1,2})(?P<s>[./])(?P<b>\d{1,2})(?P=s)(?P<y>\d{4}|\d{2})(?!\d)"),
     re.compile(
@@ -145,11 +167,12 @@ _DATES = (
         rf"(?:,?\s+(?P<y>\d{{4}}))?",
         re.IGNORECASE,
     ),
-    re.compile(
-        rf"\b(?P<n>{_EN_MONTH})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s+(?P<y>\d{{4}}))?",
-        re.IGNORECASE,
-    ),
 )
+_MONTH_FIRST = re.compile(
+    rf"\b(?P<n>{_EN_MONTH})\b\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s+(?P<y>\d{{4}}))?",
+    re.IGNORECASE,
+)
+_LONGEST_MONTH = len("september")
 _TIME = re.compile(
     r"(?<![\d:.])(?P<h>\d{1,2})(?::(?P<m>\d{2})(?::\d{2})?)?\s*(?P<half>[ap]\.?m\b\.?)?"
     r"(?:\s*(?P<zone>UTC|GMT|Z|MSK|МСК)\b(?P<offset>\s?[+-]\d{1,2})?)?",
@@ -171,11 +194,37 @@ class Moment:
 
 
 def dates(text: str) -> Iterator[Moment]:
-    for pattern in _DATES:
-        for match in pattern.finditer(text):
-            days = frozenset(_days(match.groupdict()))
-            if days:
-                yield Moment(match.group(), match.start(), days=days)
+    """Dates with day and month: 2024-03-04, 04.03.24, 4 March, March 4, 2024."""
+    found = [_numeric(pattern, text) for pattern in _DATES]
+    for match in chain(*found, _months_first(text)):
+        days = frozenset(_days(match.groupdict()))
+        if days:
+            yield Moment(match.group(), match.start(), days=days)
+
+
+def _months_first(text: str) -> Iterator[re.Match[str]]:
+    """The matches of _MONTH_FIRST, tried only where a word stands before a number."""
+    free = 0
+    for run in _RUN.finditer(text):
+        start = _word_before(text, run.start())
+        match = _MONTH_FIRST.match(text, start) if start >= free else None
+        if match is not None:
+            free = match.end()
+            yield match
+
+
+def _word_before(text: str, place: int) -> int:
+    """Where the word begins that white space parts from `place`; -1 when there is none."""
+    end = place
+    while end and text[end - 1].isspace():
+        end -= 1
+    if end == place:
+        return -1
+    end -= text.endswith(".", 0, end)
+    start = end
+    while start and end - start <= _LONGEST_MONTH and text[start - 1].isalpha():
+        start -= 1
+    return start
 
 
 def _days(groups: dict[str, str | None]) -> Iterator[Day]:
@@ -207,7 +256,7 @@ def _month(groups: dict[str, str | None]) -> int:
 
 def times(text: str) -> Iterator[Moment]:
     """Times of day: 22:00, 7 PM, 7:30 p.m. UTC; a bare number is none."""
-    for match in _TIME.finditer(text):
+    for match in _numeric(_TIME, text):
         hour, minute, half = int(match["h"]), int(match["m"] or 0), (match["half"] or "").lower()
         if (match["m"] is None and not half) or hour > 24 or minute > 59:  # noqa: PLR2004
             continue
