@@ -3,13 +3,14 @@
 For a question and a chunk (m, g: the anchors of their languages, see graph/profile.py):
 
     x = (cos(q - mu_q, v - mu_p) - m_x) / g_x      vectors minus the mean of their language
-    y = (BM25 / sqrt(n) - m_y) / g_y               n: content words of the question
+    y = (BM25 / sqrt(n) - m_y) / g_y               n: content words of the question; y >= -1
     u = ((x + y) / 2 - m_u) / g_u                  rank by this
     relevance = 1 / (1 + exp(-1.33 (u - 0.695)))
 
 so u = 1 (one negative in four reaches it) is a relevance of 0.60 and u = 2 is 0.85, on any
 embedding model. A question's word counts in a chunk through its best stand-in: itself, slang, or
-a translation weighted by its cosine.
+a translation weighted by its cosine. Sharing no word with a passage says little against it, so y
+never falls under -1: else a paraphrase in new words would lose to whatever shares a frequent one.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from graph.terms import Hashes, counts_of, term_hashes
 from graph.view import QuestionView
 
 K1, B = 1.5, 0.6  # BM25: term saturation, length normalisation
+LEAST_Y = -1.0
 STEEPNESS, MIDDLE = 1.33, 0.695  # u = 1 -> 0.60, u = 2 -> 0.85
 ENVIRONMENT_PENALTY = 1.0  # in u, for a document about another environment than the asked one
 
@@ -111,7 +113,7 @@ def _score(
     if not view.words and not view.wholes:
         y = x
     final = calibration.final[view.language]
-    u = ((x + y) / 2 - final.m) / final.g - _penalties(view, group)
+    u = (fused(x, y) - final.m) / final.g - _penalties(view, group)
     coverage = words.coverage()
     return [
         _Scored(
@@ -123,6 +125,11 @@ def _score(
         )
         for row, item in enumerate(group)
     ]
+
+
+def fused(x: Floats, y: Floats) -> Floats:
+    """The mean of both signals, before it is put on the scale of the final anchor."""
+    return np.asarray((x + np.maximum(y, LEAST_Y)) / 2, dtype=np.float32)
 
 
 def _dense(

@@ -24,7 +24,7 @@ from graph.look import look
 from graph.model import LANGUAGES, Language, Passage
 from graph.ports import Embedder, Matrix
 from graph.profile import Anchor, Calibration, Floats, Pair, Profile
-from graph.relevance import WordTable, centre
+from graph.relevance import WordTable, centre, fused
 from graph.text import spaced
 
 SMALLEST = 30  # chunks; below, the shipped profile is used as it is
@@ -212,23 +212,23 @@ class _Fitter:
         reached: dict[Language, Floats] = {}
         everything = np.arange(len(self._corpus.passages))
         for asked in LANGUAGES:
-            fused = [self._fuse(asked, *pair, calibration) for pair in scores[asked]]
-            own = self._anchor(negatives[asked], fused, everything, "final")
+            together = [self._fuse(asked, *pair, calibration) for pair in scores[asked]]
+            own = self._anchor(negatives[asked], together, everything, "final")
             share = min(1.0, counts[asked] / ENOUGH)
             final[asked] = _mix_anchor(own, self._shipped.final[asked], share)
-            best = self._best(negatives[asked], fused, everything)[0]
+            best = self._best(negatives[asked], together, everything)[0]
             reached[asked] = (best - final[asked].m) / final[asked].g
         return replace(calibration, final=final, negatives=reached)
 
     def _fuse(
         self, asked: Language, cosines: Floats, bm25: Floats, calibration: Calibration
     ) -> Floats:
-        fused = np.zeros(len(cosines), dtype=np.float32)
+        scores = np.zeros(len(cosines), dtype=np.float32)
         for held in LANGUAGES:
             rows = self._rows[held]
             x, y = calibration.dense[asked, held], calibration.lexical[asked, held]
-            fused[rows] = ((cosines[rows] - x.m) / x.g + (bm25[rows] - y.m) / y.g) / 2
-        return fused
+            scores[rows] = fused((cosines[rows] - x.m) / x.g, (bm25[rows] - y.m) / y.g)
+        return scores
 
     def _anchor(
         self,
