@@ -11,6 +11,7 @@ import os
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
     BaseModel,
@@ -21,8 +22,10 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
+    EnvSettingsSource,
     InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
@@ -93,7 +96,7 @@ class WebSettings(_Section):
     backends: tuple[str, ...] = ("duckduckgo", "mojeek", "brave")
     region: str = ""
     results: int = Field(default=_POLICY.web_results, ge=1, le=20)
-    proxy: str = ""
+    proxy: str = Field(default="", repr=False)  # may hold a password
     ca_file: str = ""
     private_names: tuple[str, ...] = ()  # never sent to a search engine
 
@@ -128,13 +131,12 @@ class Settings(BaseSettings):
         env_nested_delimiter="__",
         extra="ignore",
         frozen=True,
-        str_strip_whitespace=True,
         protected_namespaces=(),
     )
 
     home: Path = Path(".belay")
     model: str = ""
-    model_url: str = ""
+    model_url: str = Field(default="", repr=False)  # may hold a password
     model_key: SecretStr = SecretStr("")
     embedder: str = "builtin"
     web: bool = True
@@ -146,6 +148,17 @@ class Settings(BaseSettings):
     web_search: WebSettings = WebSettings()
     ingest: IngestSettings = IngestSettings()
     sources: tuple[SourceSettings, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def without_spaces_around(cls, data: Any) -> Any:
+        """A line break after a value, from a file or a secret store, is nobody's intention."""
+        return _stripped(data)
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def in_capitals(cls, value: Any) -> Any:
+        return value.upper() if isinstance(value, str) else value
 
     @field_validator("level")
     @classmethod
@@ -164,8 +177,8 @@ class Settings(BaseSettings):
     @field_validator("model_url")
     @classmethod
     def an_address(cls, value: str) -> str:
-        if value and not value.startswith(("http://", "https://")):
-            raise ValueError(f"{value!r} must begin with http:// or https://")
+        if value and not _is_web_address(value):
+            raise ValueError("an address begins with http:// or https:// and names a host")
         return value.rstrip("/")
 
     @classmethod
@@ -177,7 +190,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, _file_source(settings_cls)
+        return init_settings, _Environment(settings_cls), _file_source(settings_cls)
 
     def policy(self) -> Policy:
         t, r = self.thresholds, self.retrieval
@@ -187,6 +200,33 @@ class Settings(BaseSettings):
 
     def limit_values(self) -> Limits:
         return Limits(**self.limits.model_dump())
+
+
+class _Environment(EnvSettingsSource):
+    """The environment, where a list may also be written with commas."""
+
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
+        try:
+            return super().decode_complex_value(field_name, field, value)
+        except ValueError:
+            listed = str(field.annotation).startswith("tuple")
+            return [item.strip() for item in value.split(",")] if listed else value
+
+
+def _stripped(data: Any) -> Any:
+    if isinstance(data, str):
+        return data.strip()
+    if isinstance(data, dict):
+        return {key: _stripped(value) for key, value in data.items()}
+    return [_stripped(value) for value in data] if isinstance(data, list | tuple) else data
+
+
+def _is_web_address(value: str) -> bool:
+    try:
+        parts = urlsplit(value)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and " " not in value
+    except ValueError:  # such as an unclosed bracket
+        return False
 
 
 def load(**overrides: Any) -> Settings:
@@ -227,7 +267,7 @@ def _file_source(settings_cls: type[BaseSettings]) -> PydanticBaseSettingsSource
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise SettingsError(f"{path}: {error}", remedy="correct the file's TOML") from None
     unknown = sorted(set(data) - set(Settings.model_fields))
