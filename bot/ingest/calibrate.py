@@ -3,8 +3,8 @@
 For every question language the negatives are up to 240 prose snippets of the corpus, each asked
 of the other documents, and 60 probe questions that no runbook answers; both halves weigh the
 same. The best score a negative reaches says what an unrelated question looks like here: anchors
-are its median `m` and `g`, an upper quantile minus m. Under 30 chunks nothing is fitted; between, fitted and
-shipped anchors are mixed by the number of snippets.
+are its median `m` and `g`, an upper quantile minus m. Under 30 chunks nothing is fitted; between,
+fitted and shipped anchors are mixed by the number of snippets.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def outgrown(calibration: Calibration, embedder: str, profile: Profile, chunks: 
     """True when the anchors no longer describe an index of `chunks` chunks under `embedder`."""
     if profile.embedder != embedder:
         return True
-    return abs(chunks - calibration.chunks) > GROWTH * max(calibration.chunks, 1)
+    return abs(chunks - calibration.chunks) >= GROWTH * max(calibration.chunks, 1)
 
 
 class _Fitter:
