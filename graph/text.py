@@ -19,7 +19,8 @@ from graph.model import Language
 
 WORD = re.compile(r"[^\W_]+(?:[._\-/:]+[^\W_]+)*")
 _PART = re.compile(
-    r"[A-Z]{2,}(?=s\b)"  # PVCs
+    r"[^\W\d_]{0,40}[\u00c0-\u024f][^\W\d_]*"  # Müller, naïve: whole
+    r"|[A-Z]{2,}(?=s\b)"  # PVCs
     r"|[A-Z]{2,}(?=[A-Z][a-z]{2})"  # KUBEPod
     r"|[a-z]+\d+"  # sha256
     r"|[A-Z]{2,}(?=[A-Z][a-z])"
