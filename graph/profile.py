@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -131,7 +132,7 @@ class Profile:
     @classmethod
     def from_bytes(cls, data: bytes) -> Profile:
         """Raises ValueError or KeyError when `data` is not a profile of this version."""
-        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        with _opened(data) as arrays:
             meta = json.loads(arrays["meta"].tobytes())
             calibration = Calibration(
                 passage_means={lang: arrays[f"passage_mean_{lang}"] for lang in LANGUAGES},
@@ -161,6 +162,16 @@ class Profile:
             calibration,
             vocabularies,
         )
+
+
+def _opened(data: bytes) -> Any:
+    try:
+        archive = np.load(io.BytesIO(data), allow_pickle=False)
+    except (BadZipFile, EOFError) as error:
+        raise ValueError("these bytes are no archive of arrays") from error
+    if not isinstance(archive, np.lib.npyio.NpzFile):
+        raise ValueError("these bytes are one array, not an archive")
+    return archive
 
 
 def _pairs(entries: Mapping[str, tuple[float, float]]) -> dict[Pair, Anchor]:
