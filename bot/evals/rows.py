@@ -45,11 +45,11 @@ def load_rows(path: Path) -> list[Row]:
 def load_objects(path: Path) -> list[tuple[int, dict[str, Any]]]:
     """(line number, object) for each line of a JSONL file. Raises SourceError."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SourceError(f"cannot read {path}: {error}", "name a JSONL file in UTF-8") from None
     found: list[tuple[int, dict[str, Any]]] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):  # U+2028 in a text ends no line
         if line.strip():
             found.append((number, _object(line, path, number)))
     if not found:
@@ -68,27 +68,66 @@ def _object(line: str, path: Path, number: int) -> dict[str, Any]:
 
 
 def _row(item: dict[str, Any], path: Path, line: int) -> Row:
-    answerable = bool(item.get("answerable", bool(item.get("gold_docs"))))
+    fields = _Fields(item, f"{path}:{line}")
+    parts = _parts(fields)
+    answerable = fields.flag("answerable", bool(parts))
     return Row(
-        id=str(item.get("id", f"{path.stem}:{line}")),
-        question=item["question"],
-        lang=str(item.get("lang", "")),
-        category=str(item.get("category", "")),
+        id=fields.text("id") or f"{path.stem}:{line}",
+        question=fields.text("question"),
+        lang=fields.text("lang"),
+        category=fields.text("category"),
         answerable=answerable,
-        coverage=str(item.get("coverage") or ("full" if answerable else "none")),
-        parts=_parts(item),
-        type=str(item.get("type") or ""),
-        gate=str(item.get("gate") or ""),
+        coverage=fields.text("coverage") or ("full" if answerable else "none"),
+        parts=parts,
+        type=fields.text("type"),
+        gate=fields.text("gate"),
     )
 
 
-def _parts(item: dict[str, Any]) -> tuple[Part, ...]:
-    parts = item.get("gold_parts") or []
-    if parts:
+def _parts(fields: _Fields) -> tuple[Part, ...]:
+    if facts := fields.objects("gold_parts"):
         return tuple(
-            Part(frozenset((part["doc"], *part.get("alt_docs", ()))), part.get("quote", ""))
-            for part in parts
+            Part(frozenset((fact.required("doc"), *fact.texts("alt_docs"))), fact.text("quote"))
+            for fact in facts
         )
-    documents = item.get("gold_docs") or []
-    alternatives = item.get("alt_docs") or []
-    return tuple(Part(frozenset((path, *alternatives))) for path in documents)
+    alternatives = fields.texts("alt_docs")
+    return tuple(Part(frozenset((path, *alternatives))) for path in fields.texts("gold_docs"))
+
+
+class _Fields:
+    """The fields of one JSON object. Raises SourceError at `place` for a value of another kind."""
+
+    def __init__(self, item: dict[str, Any], place: str) -> None:
+        self._item, self._place = item, place
+
+    def text(self, name: str) -> str:
+        value = self._item.get(name)
+        if value is None:
+            return ""
+        return str(self._checked(name, value, isinstance(value, str | int), "a text"))
+
+    def required(self, name: str) -> str:
+        value = self.text(name)
+        self._checked(name, value, bool(value), "a text")
+        return value
+
+    def flag(self, name: str, default: bool) -> bool:
+        value = self._item.get(name)
+        value = default if value is None else value
+        return bool(self._checked(name, value, isinstance(value, bool), "true or false"))
+
+    def texts(self, name: str) -> list[str]:
+        values = self._item.get(name) or []
+        right = isinstance(values, list) and all(isinstance(value, str) for value in values)
+        return list(self._checked(name, values, right, "a list of texts"))
+
+    def objects(self, name: str) -> list[_Fields]:
+        values = self._item.get(name) or []
+        right = isinstance(values, list) and all(isinstance(value, dict) for value in values)
+        self._checked(name, values, right, "a list of objects")
+        return [_Fields(value, self._place) for value in values]
+
+    def _checked(self, name: str, value: Any, right: bool, wanted: str) -> Any:
+        if not right:
+            raise SourceError(f'{self._place}: "{name}" must be {wanted}', "correct the line")
+        return value
