@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
+from io import TextIOWrapper
 from typing import TextIO
 
 from rich.console import Console as Rich
@@ -68,9 +69,9 @@ class Console(Terminal):
         stdout: TextIO | None = None,
         stderr: TextIO | None = None,
     ) -> None:
-        self._in = stdin or sys.stdin
-        self._out = Rich(file=stdout or sys.stdout, soft_wrap=False)
-        self._err = Rich(file=stderr or sys.stderr)
+        self._in = _lenient(stdin or sys.stdin)
+        self._out = _rich(stdout or sys.stdout)
+        self._err = _rich(stderr or sys.stderr)
         self._live: Live | None = None
         self._streamed = ""
 
@@ -151,6 +152,18 @@ class Console(Terminal):
         if self._live is not None:
             self._live.stop()
         self._live, self._streamed = None, ""
+
+
+def _rich(stream: TextIO) -> Rich:
+    """Colours and bars for a real terminal only; FORCE_COLOR does not make a pipe one."""
+    return Rich(file=_lenient(stream), force_terminal=stream.isatty())
+
+
+def _lenient(stream: TextIO) -> TextIO:
+    """`stream`, with a mark in place of what its encoding cannot hold: a bad byte ends nothing."""
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="replace")
+    return stream
 
 
 def create() -> Terminal:
