@@ -21,6 +21,7 @@ FACTORIES: dict[str, str] = {
     "source.folder": "adapters.folder:create",
     "console": "adapters.console:create",
     "converters": "adapters.documents:create",
+    "plots": "adapters.plots:create",
 }
 
 

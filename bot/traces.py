@@ -23,6 +23,10 @@ class TraceLog:
     async def add(self, trace: Trace) -> None:
         await asyncio.to_thread(self._add, mask(json.dumps(trace.to_json(), ensure_ascii=False)))
 
+    async def all(self) -> list[dict[str, Any]]:
+        """What is kept, oldest first."""
+        return await asyncio.to_thread(self._rows)
+
     async def last(self) -> dict[str, Any] | None:
         rows = await asyncio.to_thread(self._rows)
         return rows[-1] if rows else None

@@ -116,6 +116,19 @@ def why(
     run(start, " ".join(question or []), as_json)
 
 
+@app.command()
+def calibration(
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE.png", help="Also draw it (needs the extra `plot`).")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show how far unrelated questions and yours reach, and what each threshold lets through."""
+    from bot.cli.calibration import calibration as start
+
+    run(start, plot, as_json)
+
+
 @app.command("eval")
 def eval_(
     words: Annotated[
