@@ -21,7 +21,7 @@ class TraceLog:
         self._path = home / "why.jsonl"
 
     async def add(self, trace: Trace) -> None:
-        await asyncio.to_thread(self._add, mask(json.dumps(trace.to_json(), ensure_ascii=False)))
+        await asyncio.to_thread(self._add, json.dumps(_masked(trace.to_json())))
 
     async def all(self) -> list[dict[str, Any]]:
         """What is kept, oldest first."""
@@ -60,3 +60,12 @@ class TraceLog:
             if isinstance(row, dict) and "question_id" in row:
                 rows.append(row)
         return rows
+
+
+def _masked(value: Any) -> Any:
+    """`value` with the secrets of each text masked; inside JSON, escapes would hide them."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, dict):
+        return {key: _masked(item) for key, item in value.items()}
+    return [_masked(item) for item in value] if isinstance(value, list | tuple) else value
