@@ -10,7 +10,8 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol, cast
@@ -69,6 +70,7 @@ class Finished:
 
 
 Event = Stage | Token | Finished
+Steps = AsyncGenerator[tuple[str, Any], None]
 
 
 def build() -> Any:  # LangGraph's compiled type has four parameters and says no more than this
@@ -99,6 +101,15 @@ def _timed(name: str, node: Node) -> Node:
     return run
 
 
+async def _next(steps: Steps, deadline: float) -> tuple[str, Any] | None:
+    """The next step, None after the last. Raises TimeoutError at `deadline` (loop time).
+
+    A time-out around the whole loop would also cancel whoever is busy showing an event.
+    """
+    async with asyncio.timeout_at(deadline):
+        return await anext(steps, None)
+
+
 class Machine:
     """Answers questions with one set of ports. Safe for many questions at once."""
 
@@ -116,14 +127,16 @@ class Machine:
         self._lexicon = Lexicon(ports.words)
         self._graph = build()
 
-    async def ask(self, question: Question) -> AsyncIterator[Event]:
+    async def ask(self, question: Question) -> AsyncGenerator[Event, None]:
         """Stages and tokens as they come, and Finished as the last event."""
         started = time.perf_counter()
         state: State = {"question": question}
         answer: Answer | None = None
         try:
-            async with asyncio.timeout(self.limits.deadline):
-                async for mode, payload in self._run(question):
+            deadline = asyncio.get_running_loop().time() + self.limits.deadline
+            async with aclosing(self._run(question, deadline)) as steps:
+                while (step := await _next(steps, deadline)) is not None:
+                    mode, payload = step
                     if mode == "custom":
                         yield payload
                     else:
@@ -144,21 +157,22 @@ class Machine:
 
     async def answer(self, question: Question) -> Finished:
         """The answer alone, for callers that do not stream."""
-        async for event in self.ask(question):
-            if isinstance(event, Finished):
-                return event
+        async with aclosing(self.ask(question)) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    return event
         raise AssertionError("ask() ends in Finished")
 
-    def _run(self, question: Question) -> AsyncIterator[tuple[str, Any]]:
+    def _run(self, question: Question, deadline: float) -> Steps:
         context = Context(
             ports=self.ports,
             lexicon=self._lexicon,
             policy=self.policy,
             limits=self.limits,
-            deadline=asyncio.get_running_loop().time() + self.limits.deadline,
+            deadline=deadline,
             now=self._now,
         )
-        stream: AsyncIterator[tuple[str, Any]] = self._graph.astream(
+        stream: Steps = self._graph.astream(
             {"question": question},
             config={"recursion_limit": self.limits.recursion},
             context=context,
