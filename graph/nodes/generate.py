@@ -151,7 +151,8 @@ async def _attempt(
     done.error = result if isinstance(result, ModelError) else None
     if isinstance(result, Completion):
         show(gate.close())
-        done.text = "".join(pieces) or result.text
+        # What was streamed may begin with reasoning that only its end gave away.
+        done.text = result.text or "".join(pieces)
     return done.error
 
 
