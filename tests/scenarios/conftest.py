@@ -11,6 +11,7 @@ import pytest
 from adapters.use import UseEmbedder
 from graph.ports import Embedder
 from tests.scenarios.kit import Files, Remembering, Team, open_team
+from tests.servers.openai_model import Serve, serving
 
 OpenTeam = Callable[..., Awaitable[Team]]
 
@@ -33,4 +34,11 @@ async def a_team(tmp_path: Path, embedder: Embedder) -> AsyncIterator[OpenTeam]:
             stack.push_async_callback(team.app.index.close)
             return team
 
+        yield start
+
+
+@pytest.fixture
+async def serve() -> AsyncIterator[Serve]:
+    """Starts OpenAI-compatible servers on loopback, each with a model that asks it."""
+    async with serving() as start:
         yield start

@@ -10,10 +10,12 @@ chat.cites("billing.md")
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +30,7 @@ from graph.model import Answer, Outcome, Question, SourceType, Turn
 from graph.policy import Limits, Policy
 from graph.ports import (
     ChatModel,
+    Completion,
     Embedder,
     Matrix,
     Ports,
@@ -106,10 +109,10 @@ class Chat:
 
     async def says(self, text: str, *, web: bool = True) -> Answer:
         """Sends a message and reads the answer to its end, as the terminal does."""
-        before = asyncio.all_tasks()
+        before = tasks()
         question = self.app.question(text, history=self.history, level=self.level, web=web)
         await self._read(question)
-        assert asyncio.all_tasks() == before, "a task outlives its question"
+        assert tasks() == before, "a task outlives its question"
         self.history += [Turn("user", text), Turn("bot", self.answer.text)]
         return self.answer
 
@@ -200,6 +203,15 @@ class Chat:
         assert kinds == {SourceType.WEB}
 
 
+def tasks() -> frozenset[asyncio.Task[Any]]:
+    """The tasks that are running, without those of the loopback servers."""
+    return frozenset(
+        task
+        for task in asyncio.all_tasks()
+        if "aiohttp" not in str(task.get_coro().cr_code)  # type: ignore[union-attr]
+    )
+
+
 class Remembering(Embedder):
     """An embedder that is asked for each text once: every team is calibrated on the same probes."""
 
@@ -251,3 +263,47 @@ def prompt_text(prompts: Sequence[Prompt]) -> str:
 def stored_text(home: Path) -> bytes:
     """Every byte of the data folder: the index with its journals, traces, locks."""
     return b"\n".join(path.read_bytes() for path in sorted(home.rglob("*")) if path.is_file())
+
+
+class Obedient(ChatModel):
+    """Does what the last order outside the fence says; without one it quotes the first passage.
+
+    It knows where the fence is, as the system prompt tells it, and takes everything in between for
+    data. Whatever escapes from the fence is obeyed.
+    """
+
+    _ORDER = re.compile(
+        r"^\W*(?:system|assistant|ignore|forget|from now on|tell|add|say|reply|answer|run|you must"
+        r"|система|игнорируй|забудь|отныне|отвечай|добавь|скажи|выполни)\b.*$",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+    def __init__(self) -> None:
+        self.prompts: list[Prompt] = []
+
+    @property
+    def name(self) -> str:
+        return "obedient"
+
+    async def complete(self, prompt: Prompt) -> Completion:
+        self.prompts.append(prompt)
+        return Completion(self._reply(prompt))
+
+    async def stream(self, prompt: Prompt) -> AsyncIterator[str | Completion]:
+        completion = await self.complete(prompt)
+        yield completion.text
+        yield completion
+
+    def _reply(self, prompt: Prompt) -> str:
+        fence = re.search(r"<<<END \.\.\. ([0-9a-f]{8,})>>>", prompt.system)
+        assert fence is not None, "the prompt names no fence"
+        block = rf"^<<<[^\n]*{fence[1]}>>>\n(.*?)^<<<END[^\n]*{fence[1]}>>>$"
+        blocks = re.compile(block, re.DOTALL | re.MULTILINE)
+        orders = self._ORDER.findall(blocks.sub("", prompt.user))
+        if orders:
+            return f"{orders[-1]} [1]"
+        found = blocks.search(prompt.user)
+        assert found is not None, "the prompt holds no passage"
+        text = found[1].split("text:\n", 1)[1]
+        told = [line for line in text.splitlines() if line and not line.startswith(("#", "---"))]
+        return f"{told[0]} [1]"
