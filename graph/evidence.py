@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 
 from graph import quantities
-from graph.blocks import Kind, blocks, code_spans
-from graph.literals import Claim, Literal, command_lines, fold, of_text, plain
-from graph.marks import MARK
+from graph.literals import Claim, Literal, fold, of_text
 from graph.model import Passage
+from graph.reading import URL_TAIL, Reading, reading
 
 _PLACEHOLDER = re.compile(
     r"<[\w .:-]{1,40}>|\$\{\w+\}|\$[A-Z_]\w*|\{\{\s*[\w.]+\s*\}\}|\{[a-z_]\w*\}"
@@ -25,48 +25,55 @@ _OPERATOR = re.compile(r"\s*(?:$|[|;&>#]|\\$|//)")
 _COMMAND_START = re.compile(r"(?:^|[|;&(]|sudo)\s*$")
 _WORD_IN_QUESTION = re.compile(r"[\w][\w.:/@-]*\w|\w")
 _RUNNABLE = re.compile(r"\.(?:sh|py|exe|ps1|bat|rb|pl|js)$", re.IGNORECASE)
-_ADDRESS = re.compile(r"[a-zA-Z][\w+.-]*:(?://)?[^\s<>\"'`\]|]+|www\.[^\s<>\"'`\]|]+")
 _PERCENTILE = re.compile(r"p(\d{1,2})", re.IGNORECASE)
 _SPELLED_PERCENTILE = re.compile(r"percentile|перцентил|процентил")
-_URL_TAIL = ".,;:!?)/*_"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)  # no slots: what is looked up is put together on first use
 class Evidence:
     """Passages, prepared for many look-ups."""
 
-    flat: str  # everything, folded to one line
-    lower: str
-    commands: tuple[str, ...]  # lines of fences and inline spans, folded
-    urls: frozenset[str]
-    amounts: dict[str, frozenset[str]]  # decimal -> units it stands with
-    days: frozenset[quantities.Day]
-    clocks: frozenset[quantities.Clock]
+    passages: tuple[Reading, ...]
     question_words: frozenset[str]
+    today: date | None = None
 
     @classmethod
     def of(
         cls, passages: Iterable[Passage], question: str = "", today: date | None = None
     ) -> Evidence:
         """What `passages` hold; the day of the answer counts as given, for it is in the prompt."""
-        texts = [_whole(passage) for passage in passages]
-        joined = "\n\n".join(texts)
-        readable = plain(MARK.sub(r"\\[\1\\]", joined))
-        flat = fold(joined) + " " + " ".join(readable.split())
-        days = {day for moment in quantities.dates(readable) for day in moment.days}
-        clocks = {clock for moment in quantities.times(readable) for clock in moment.clocks}
-        if today is not None:
-            days.add(quantities.day_of(today))
-        return cls(
-            flat=flat,
-            lower=flat.lower(),
-            commands=tuple(dict.fromkeys(line for text in texts for line in _commands(text))),
-            urls=frozenset(_urls(texts)),
-            amounts=_amounts(readable),
-            days=frozenset(days),
-            clocks=frozenset(clocks),
-            question_words=frozenset(map(str.lower, _WORD_IN_QUESTION.findall(fold(question)))),
-        )
+        words = frozenset(map(str.lower, _WORD_IN_QUESTION.findall(fold(question))))
+        return cls(tuple(map(reading, passages)), words, today)
+
+    @cached_property
+    def flat(self) -> str:
+        """Everything, folded to one line."""
+        lines = [item.flat for item in self.passages] + [item.prose for item in self.passages]
+        return " ".join(line for line in lines if line)
+
+    @cached_property
+    def lower(self) -> str:
+        return self.flat.lower()
+
+    @cached_property
+    def commands(self) -> tuple[str, ...]:
+        """Lines of fences and inline spans, folded."""
+        return tuple(dict.fromkeys(line for item in self.passages for line in item.commands))
+
+    @cached_property
+    def urls(self) -> frozenset[str]:
+        return frozenset().union(*(item.urls for item in self.passages))
+
+    @cached_property
+    def days(self) -> frozenset[quantities.Day]:
+        known = {day for item in self.passages for day in item.days}
+        if self.today is not None:
+            known.add(quantities.day_of(self.today))
+        return frozenset(known)
+
+    @cached_property
+    def clocks(self) -> frozenset[quantities.Clock]:
+        return frozenset().union(*(item.clocks for item in self.passages))
 
     def supports(self, literal: Literal) -> bool:
         """True when the passages hold `literal`."""
@@ -75,10 +82,15 @@ class Evidence:
     def _holds_number(self, text: str) -> bool:
         for claimed in quantities.amounts(text):
             for value in claimed.values:
-                units = self.amounts.get(value, frozenset())
+                units = self._units(value)
                 if units and (not claimed.unit or claimed.unit in units or "" in units):
                     return True
         return False
+
+    def _units(self, value: str) -> frozenset[str]:
+        """The units that a decimal stands with; none when no passage has the number."""
+        nothing: frozenset[str] = frozenset()
+        return nothing.union(*(item.amounts.get(value, nothing) for item in self.passages))
 
     def _holds_day(self, text: str) -> bool:
         days = [day for moment in quantities.dates(text) for day in moment.days]
@@ -89,7 +101,7 @@ class Evidence:
         return quantities.same_clock(clocks, self.clocks)
 
     def _holds_url(self, text: str) -> bool:
-        return text.rstrip(_URL_TAIL) in self.urls
+        return text.rstrip(URL_TAIL) in self.urls
 
     def _holds_code(self, text: str) -> bool:
         return self._holds_exactly(text) or self._filled(text)
@@ -106,7 +118,7 @@ class Evidence:
     def _names(self, text: str) -> bool:
         percentile = _PERCENTILE.fullmatch(text)
         if percentile and _SPELLED_PERCENTILE.search(self.lower):
-            return percentile.group(1) in self.amounts
+            return bool(self._units(percentile.group(1)))
         return self._mentions(text) or text.lower() in self.question_words
 
     def _holds_command(self, text: str) -> bool:
@@ -182,47 +194,6 @@ def _bounded(text: str) -> re.Pattern[str]:
 
 def _found(text: str, within: str) -> bool:
     return text in within and _bounded(text).search(within) is not None
-
-
-def _whole(passage: Passage) -> str:
-    """Everything of a passage that its reader sees."""
-    updated = f"{passage.updated_at:%Y-%m-%d}" if passage.updated_at else ""
-    heading = (passage.title, *passage.heading, passage.document, passage.uri, passage.owner)
-    return "\n\n".join([passage.text, *heading, passage.version, updated])
-
-
-def _commands(text: str) -> Iterable[str]:
-    for block in blocks(text):
-        if block.kind is Kind.FENCE:
-            yield from (fold(line) for line in command_lines(block.code))
-        else:
-            yield from (fold(content) for _, _, content in code_spans(block.text))
-
-
-def _urls(texts: Iterable[str]) -> Iterable[str]:
-    for text in texts:
-        for match in _ADDRESS.finditer(text):
-            yield match.group().rstrip(_URL_TAIL)
-            yield match.group().split(")")[0].rstrip(_URL_TAIL)
-
-
-def _amounts(text: str) -> dict[str, frozenset[str]]:
-    """Numbers with the units they stand with; digits of dates and names have the unit "part"."""
-    found: dict[str, set[str]] = {}
-    for amount in (*quantities.amounts(_free_standing(text)), *quantities.spelled(text)):
-        for value in amount.values:
-            found.setdefault(value, set()).add(amount.unit)
-    for amount in quantities.amounts(re.sub(r"(?<=[^\W\d_])(?=\d)|_", " ", text)):
-        for value in amount.values:
-            found.setdefault(value, set()).add("part")
-    return {value: frozenset(units) for value, units in found.items()}
-
-
-def _free_standing(text: str) -> str:
-    for moment in (*quantities.dates(text), *quantities.times(text)):
-        end = moment.start + len(moment.text)
-        text = text[: moment.start] + " " * len(moment.text) + text[end:]
-    return re.sub(r"[^\W\d_][\w.]*-\d[\w.-]*", " ", text)
 
 
 def unsupported(found: Iterable[Literal], evidence: Evidence) -> list[Literal]:

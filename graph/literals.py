@@ -41,12 +41,14 @@ class Literal:
 
 
 _FOLDS = {
-    **dict.fromkeys(map(ord, "“”„«»″"), '"'),
-    **dict.fromkeys(map(ord, "‘’‚′"), "'"),
-    **dict.fromkeys(map(ord, "‐‑‒–—−"), "-"),
+    **dict.fromkeys("“”„«»″", '"'),
+    **dict.fromkeys("‘’‚′", "'"),
+    **dict.fromkeys("‐‑‒–—−", "-"),
 }
+_FOLDED = re.compile(f"[{''.join(_FOLDS)}]")
 _ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~])")
-_EMPHASIS = re.compile(r"(?<!\\)\*+|~~|(?<![\w`\\])_+(?=\S)|(?<=[^\s\\])_+(?![\w`])")
+# Each alternative begins with its character and looks back over it: scanning is then fast.
+_EMPHASIS = re.compile(r"\*(?<!\\\*)\**|~~|_(?<![\w`\\]_)_*(?=\S)|_(?<=[^\s\\]_)_*(?![\w`])")
 _PROMPT = re.compile(r"^\s*(?:[$%]|\w+@[\w.-]+[:~\w/-]*[$#])\s+")
 _COMMENT = re.compile(r"^(?:#+|//|--)\s+(?=\S)|\s#+\s+(?=\S)")
 
@@ -111,7 +113,10 @@ def fold(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).translate(_FOLDS)
+    if text.isascii():
+        return text
+    normal = unicodedata.normalize("NFKC", text)
+    return _FOLDED.sub(lambda match: _FOLDS[match.group()], normal)
 
 
 def plain(text: str) -> str:

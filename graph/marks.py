@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from graph.blocks import Block, Kind, blocks, code_spans, join
 
-MARK = re.compile(r"(?<![\\!])\[(\d{1,3})\](?!\()")
+MARK = re.compile(r"\[(?<![\\!]\[)(\d{1,3})\](?!\()")
 _NUMBERS = r"\d{1,3}(?:\s*(?:,|;|&|-|–|and|и)\s*(?:source\s*|\^|#)?\d{1,3})*"
 _WORD = (
     r"(?:sources?|src|refs?|references?|docs?|documents?|passages?|citations?"
@@ -32,6 +32,7 @@ _LIST_LINE = re.compile(
     r"\s*(?:[-*+]\s*)?(?:\[\^?\d{1,3}\]|\d{1,3}[.)])(?:\s|:).*|\s*[-*+]\s.*|\s*"
 )
 _FOOTNOTE = re.compile(r"^ {0,3}\[\^?\d{1,3}\]:\s.*$")
+_BRACKETED = re.compile(r"\[(?<!\\\[)(\^?\d{1,3})\]")
 _LONGEST_RANGE = 12
 _FIRST_PRIVATE = 0xE000
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
@@ -135,4 +136,4 @@ def without_marks(text: str) -> str:
 
 def escaped(text: str) -> str:
     """`text` with bracketed numbers escaped, so that a quotation holds no marks."""
-    return in_prose(text, lambda piece: re.sub(r"(?<!\\)\[(\^?\d{1,3})\]", r"\\[\1\\]", piece))
+    return in_prose(text, lambda piece: _BRACKETED.sub(r"\\[\1\\]", piece))

@@ -79,8 +79,7 @@ class Proven:
 
 def prepared(text: str, sources: Sources) -> str:
     """`text` with marks in one style and without images, HTML and foreign links."""
-    urls = sources.all().urls
-    clean = cleaned(normalise_marks(text), lambda url: url.rstrip(".,;:!?)/") in urls)
+    clean = cleaned(normalise_marks(text), lambda url: url.rstrip(".,;:!?)/") in sources.all().urls)
     return _trimmed(normalise_marks(clean))
 
 

@@ -79,12 +79,12 @@ async def _repaired(
     draft: Draft, state: State, context: Context
 ) -> tuple[Draft, tuple[ModelCall, ...]]:
     """The draft after one repair call, when it needs one and there is a model and time."""
-    sources = sources_of(state, context, draft.given)
-    text = prepared(draft.text, sources)
-    found = problems(text, sources)
     model = context.ports.model
-    late = calls.seconds_left(context) <= 0
-    if not found or model is None or draft.by != "model" or late:
+    if model is None or draft.by != "model" or calls.seconds_left(context) <= 0:
+        return draft, ()
+    sources = sources_of(state, context, draft.given)
+    found = problems(prepared(draft.text, sources), sources)
+    if not found:
         return draft, ()
     prompt = _repair_prompt(draft, state, context, found)
     reply, call = await calls.complete(model, prompt, context)
