@@ -12,6 +12,8 @@ from graph.view import QuestionView
 
 _ENOUGH_WORDS = 3  # asked words beside the name from which their absence means something
 _HARDLY_ANY = 0.1  # coverage of those words
+_NEAR_FLOOR = 0.15  # of relevance
+_MOST_WORDS = 0.5  # coverage
 SPREAD_UNIT = 0.10  # of relevance-like spread for one unit of u
 
 
@@ -51,19 +53,33 @@ def grade(
 def _verdict(
     view: QuestionView, best: Ranked, width: float | None, threshold: float, policy: Policy
 ) -> tuple[Verdict, str]:
-    value = best.scores.relevance
-    if value < policy.floor:
-        return Verdict.NONE, f"best relevance {value:.2f} is under the floor {policy.floor:.2f}"
-    if view.named and len(view.unknown_names) == len(view.named):
-        return Verdict.NONE, f"no document mentions {', '.join(view.unknown_names)}"
-    if width is not None and width < policy.noise_spread and value < policy.certain:
-        return Verdict.NONE, f"noise: spread {width:.3f} over {policy.noise_k} documents"
-    missing = _unknown(view)
+    value, missing = best.scores.relevance, _unknown(view)
+    nothing = _why_nothing(view, best, width, policy)
+    if nothing:
+        return Verdict.NONE, nothing
     if missing and (value < policy.certain or best.scores.coverage < policy.low_coverage):
         return Verdict.PARTIAL, f"no document mentions {', '.join(missing)}"
     if value >= threshold:
         return Verdict.RELEVANT, f"best relevance {value:.2f} reaches {threshold:.2f}"
     return Verdict.PARTIAL, f"best relevance {value:.2f} is under {threshold:.2f}"
+
+
+def _why_nothing(view: QuestionView, best: Ranked, width: float | None, policy: Policy) -> str:
+    """The reason for the verdict none, or an empty string."""
+    value = best.scores.relevance
+    if value < policy.floor and not _well_covered(view, best, policy):
+        return f"best relevance {value:.2f} is under the floor {policy.floor:.2f}"
+    if view.named and len(view.unknown_names) == len(view.named):
+        return f"no document mentions {', '.join(view.unknown_names)}"
+    if width is not None and width < policy.noise_spread and value < policy.certain:
+        return f"noise: spread {width:.3f} over {policy.noise_k} documents"
+    return ""
+
+
+def _well_covered(view: QuestionView, best: Ranked, policy: Policy) -> bool:
+    """A little under the floor, yet every word is known and most stand in the passage."""
+    near = best.scores.relevance >= policy.floor - _NEAR_FLOOR
+    return near and best.scores.coverage >= _MOST_WORDS and not _unknown(view)
 
 
 def spread(ranked: Sequence[Ranked], k: int) -> float | None:
