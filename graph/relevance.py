@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import tanh
 
 import numpy as np
 
@@ -36,8 +37,8 @@ ENVIRONMENT_PENALTY = 1.0  # in u, for a document about another environment than
 
 
 def relevance(u: float) -> float:
-    """Calibrated relevance in (0, 1) of a fused score."""
-    return float(1.0 / (1.0 + np.exp(-STEEPNESS * (u - MIDDLE))))
+    """Calibrated relevance, 0 to 1, of a fused score."""
+    return (1 + tanh(STEEPNESS * (u - MIDDLE) / 2)) / 2  # the logistic curve; no overflow
 
 
 def search_terms(view: QuestionView) -> tuple[str, ...]:
