@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
 from io import TextIOWrapper
@@ -23,6 +22,7 @@ from rich.progress import Progress as RichProgress
 from rich.table import Table
 from rich.text import Text
 
+from adapters.lines import lines, nothing
 from bot.progress import Progress
 from bot.terminal import Terminal
 
@@ -69,9 +69,10 @@ class Console(Terminal):
         stdout: TextIO | None = None,
         stderr: TextIO | None = None,
     ) -> None:
-        self._in = _lenient(stdin or sys.stdin)
-        self._out = _rich(stdout or sys.stdout)
-        self._err = _rich(stderr or sys.stderr)
+        self._in = stdin or sys.stdin or nothing()
+        self._out = _rich(stdout or sys.stdout or nothing())
+        self._err = _rich(stderr or sys.stderr or nothing())
+        self._bars: Bars | None = None
         self._live: Live | None = None
         self._streamed = ""
 
@@ -117,20 +118,31 @@ class Console(Terminal):
         self.plain("\n".join(lines))
 
     def progress(self) -> Progress:
-        return Bars(self._err)
+        self._bars = Bars(self._err)
+        return self._bars
 
     async def questions(self, prompt: str) -> AsyncIterator[str]:
+        typed = lines(self._in)
         while True:
-            line = await asyncio.to_thread(self._read, prompt)
-            if not line:
+            self._settle()
+            if not self.interactive:
+                line = await anext(typed, None)
+            else:
+                line = await self._typed(prompt, typed)
+            if line is None:
                 return
-            yield line.rstrip("\n")
+            yield line
 
-    def _read(self, prompt: str) -> str:
-        self._settle()
-        if self.interactive:
-            self._out.print(Text(prompt, style="bold"), end="")
-        return self._in.readline()
+    async def _typed(self, prompt: str, typed: AsyncIterator[str]) -> str | None:
+        """What follows the prompt; None at Ctrl-D. Ends the prompt's line when nobody else does."""
+        self._out.print(Text(prompt, style="bold"), end="")
+        line = None
+        try:
+            line = await anext(typed, None)
+        finally:
+            if line is None:
+                self._out.print()
+        return line
 
     def stage(self, text: str) -> None:
         if self.interactive and not self._streamed:
@@ -140,6 +152,11 @@ class Console(Terminal):
         if self.interactive:
             self._streamed += text
             self._update(Markdown(self._streamed, hyperlinks=False))
+
+    def close(self) -> None:
+        self._settle()
+        if self._bars is not None:
+            self._bars.end()
 
     def _update(self, content: Text | Markdown) -> None:
         if self._live is None:

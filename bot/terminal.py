@@ -38,3 +38,6 @@ class Terminal(Protocol):
 
     def token(self, text: str) -> None:
         """A piece of the answer as it comes; shown to a person only."""
+
+    def close(self) -> None:
+        """Leaves the screen as a program that was interrupted should: no bar, a visible cursor."""
