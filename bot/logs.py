@@ -52,12 +52,14 @@ def configure(
     stream: TextIO | None = None,
     as_json: bool | None = None,
     secrets: Iterable[str] = (),
+    tracebacks: bool = True,
 ) -> logging.Handler:
     """Sets up the process's logs and returns their one handler.
 
     `stream` is stderr by default; JSON unless it is a terminal. Libraries log from WARNING, at
-    DEBUG everything does. Uncaught exceptions are logged instead of printed. Raises ValueError for
-    an unknown level.
+    DEBUG everything does. Uncaught exceptions are logged instead of printed. Without `tracebacks`
+    an exception is one line: its text and the place in our code that it passed last. Raises
+    ValueError for an unknown level.
     """
     for name in OURS:
         logging.getLogger(name).setLevel(level.upper())
@@ -68,7 +70,7 @@ def configure(
         as_json = not handler.stream.isatty()
     handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
     handler.addFilter(Repeats())
-    handler.addFilter(Redaction())
+    handler.addFilter(Redaction(tracebacks))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(own if own <= logging.DEBUG else max(own, logging.WARNING))
@@ -81,11 +83,16 @@ def configure(
 class Redaction(logging.Filter):
     """Rewrites a record so that nothing secret is left in it, for any formatter that follows."""
 
+    def __init__(self, tracebacks: bool = True) -> None:
+        super().__init__()
+        self._tracebacks = tracebacks
+
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg = _clean(_message(record))
         record.args = None
         if record.exc_info and not record.exc_text:
-            record.exc_text = "".join(traceback.format_exception(*record.exc_info)).rstrip()
+            shown = traceback.format_exception if self._tracebacks else _in_short
+            record.exc_text = "".join(shown(*record.exc_info)).rstrip()
         record.exc_info = None
         record.exc_text = _clean(record.exc_text) if record.exc_text else None
         record.stack_info = _clean(record.stack_info) if record.stack_info else None
@@ -184,6 +191,18 @@ class TextFormatter(logging.Formatter):
         line += f" [{question_id}]" if question_id else ""
         line += f" (repeated {repeated} times)" if repeated else ""
         return "\n".join(filter(None, (line, record.exc_text, record.stack_info)))
+
+
+def _in_short(
+    kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+) -> list[str]:
+    """`KeyError: 'x' (graph.machine:126)`: the last frame of ours, or the last of all."""
+    frames = [
+        (frame.f_globals.get("__name__", ""), line) for frame, line in traceback.walk_tb(trace)
+    ]
+    ours = [place for place in frames if place[0].partition(".")[0] in OURS] or frames
+    place = f" ({ours[-1][0]}:{ours[-1][1]})" if ours else ""
+    return ["".join(traceback.format_exception_only(kind, error)).rstrip() + place]
 
 
 def _message(record: logging.LogRecord) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec
+from urllib.parse import urlsplit
 
 import typer
 
@@ -18,7 +20,8 @@ from graph.errors import GraphError
 P = ParamSpec("P")
 Command = Callable[Concatenate[Settings, Terminal, P], Coroutine[Any, Any, None]]
 
-INTERRUPTED = 130  # what a shell reports for Ctrl-C
+INTERRUPTED, TERMINATED = 130, 143  # what a shell reports for Ctrl-C and for SIGTERM
+_LOG = logging.getLogger(__name__)
 
 
 def run(command: Command[P], *args: P.args, **kwargs: P.kwargs) -> None:
@@ -28,31 +31,60 @@ def run(command: Command[P], *args: P.args, **kwargs: P.kwargs) -> None:
     terminal: Terminal = factory("console")()
     try:
         settings = load()
-        logs.configure(settings.log_level, secrets=secrets(settings))
+        logs.configure(
+            settings.log_level,
+            secrets=secrets(settings),
+            tracebacks=settings.log_level == "DEBUG",
+        )
         asyncio.run(_until_signal(command(settings, terminal, *args, **kwargs)))
-    except BotError as error:
-        _stop(terminal, str(error), error.remedy, error.exit_code)
-    except GraphError as error:
-        _stop(terminal, f"{error}", "run `belay doctor` to see what is wrong", 1)
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        raise typer.Exit(INTERRUPTED) from None
+    except (typer.Exit, BrokenPipeError):  # a result, and a reader that has seen enough
+        raise
+    except Exception as error:
+        terminal.close()
+        raise typer.Exit(_explained(terminal, _first(error))) from None
+    except (KeyboardInterrupt, asyncio.CancelledError) as error:
+        terminal.close()
+        raise typer.Exit(TERMINATED if str(error) == _SIGTERM else INTERRUPTED) from None
 
 
 def secrets(settings: Settings) -> list[str]:
     """Setting values that no log line may show."""
-    return [value for value in (settings.model_key.get_secret_value(),) if value]
+    found = [settings.model_key.get_secret_value()]
+    for address in (settings.model_url, settings.web_search.proxy):
+        found.append(urlsplit(address).password or "")
+    return [value for value in found if value]
 
 
 async def _until_signal(work: Coroutine[Any, Any, None]) -> None:
     """SIGTERM ends the work like Ctrl-C does: what is half done is rolled back or recorded."""
     task = asyncio.current_task()
     if task is not None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel, _SIGTERM)
     await work
 
 
-def _stop(terminal: Terminal, message: str, remedy: str, code: int) -> None:
+_SIGTERM = "SIGTERM"
+
+
+def _first(error: Exception) -> Exception:
+    """The error itself, or the first one of a group of tasks."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _explained(terminal: Terminal, error: Exception) -> int:
+    """Tells a person what went wrong and what to do; returns the exit code."""
+    code = 1
+    if isinstance(error, BotError):
+        message, remedy, code = str(error), error.remedy, error.exit_code
+    elif isinstance(error, GraphError):
+        message, remedy = str(error), "Run `belay doctor` to see what is wrong."
+    else:
+        _LOG.critical("uncaught exception", exc_info=error)
+        message = f"Something went wrong that Belay does not expect ({type(error).__name__})."
+        remedy = "Run it again with BELAY_LOG_LEVEL=DEBUG, and report what that prints."
     terminal.note(f"error: {message}")
     if remedy:
         terminal.note(f"  {remedy}")
-    raise typer.Exit(code)
+    return code
