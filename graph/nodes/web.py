@@ -76,7 +76,7 @@ async def _evidence(
 
 
 def _passage(result: WebResult) -> Passage:
-    text = f"{result.title}\n\n{result.snippet}".strip()
+    """The snippet is what can be quoted; the title says what it is about."""
     return Passage(
         id=str(uuid.uuid5(uuid.NAMESPACE_URL, result.url)),
         source=SOURCE,
@@ -84,14 +84,19 @@ def _passage(result: WebResult) -> Passage:
         document=result.url,
         title=result.title,
         heading=(),
-        text=text,
+        text=result.snippet.strip() or result.title,
         uri=result.url,
-        language=passage_language(text),
+        language=passage_language(f"{result.title}\n{result.snippet}"),
     )
 
 
+def _titled(passage: Passage) -> str:
+    same = passage.text == passage.title
+    return passage.text if same else f"{passage.title}\n\n{passage.text}"
+
+
 def _terms(passage: Passage) -> TermCounts:
-    body = passage.text.removeprefix(passage.title)
+    body = "" if passage.text == passage.title else passage.text
     return TermCounts.of(Fields(body=tuple(tokens(body)), heading=tuple(tokens(passage.title))))
 
 
@@ -99,7 +104,7 @@ async def _embed(passages: Sequence[Passage], context: Context) -> Matrix:
     try:
         async with asyncio.timeout(min(context.limits.embed_timeout, seconds_left(context))):
             vectors = await context.ports.embedder.embed_passages(
-                [spaced(passage.text) for passage in passages]
+                [spaced(_titled(passage)) for passage in passages]
             )
             return np.asarray(vectors, dtype=np.float32)
     except TimeoutError as error:
@@ -111,7 +116,8 @@ def _by_coverage(view: QuestionView, passages: Sequence[Passage]) -> tuple[Ranke
     even = Scores(None, 0.0, MIDDLE, relevance(MIDDLE), 0.0)
     scored = [
         Ranked(
-            passage, replace(even, coverage=view.coverage(tokens(passage.text), passage.language))
+            passage,
+            replace(even, coverage=view.coverage(tokens(_titled(passage)), passage.language)),
         )
         for passage in passages
     ]
