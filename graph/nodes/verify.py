@@ -6,6 +6,7 @@ removed, or marked where its absence would mislead. A draft without a valid cita
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -36,6 +37,12 @@ from graph.state import Context, Draft, ModelCall, Removal, Stage, State
 
 _NEAREST = 3  # documents named beside a partial answer
 _PROBLEMS = 20  # told to the model
+_TYPED = re.compile(  # commands that stand in a sentence without being marked as code
+    r"\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b|(?<![\w-])(?:sudo|curl|wget|iwr|iex|bash|sh|python3?|perl)"
+    r"\s+(?:-\w|[\w.-]*[./:][\w/])|\b(?:rm|chmod|chown|dd|mkfs|kill|git|docker|kubectl|helm|npm|pip3?"
+    r"|apt(?:-get)?|yum|brew|systemctl|powershell)\s+(?:-\w|\w+\s+[\w./-]*[-./]\w"
+    r"|install|run|exec|delete|apply|restart|stop|push|reset)"
+)
 _LONGEST_PART = 200  # characters of a part that is missing
 
 
@@ -186,7 +193,7 @@ def _notes(state: State, text: str, *, web: bool) -> tuple[str, ...]:
 
 def _has_commands(text: str) -> bool:
     for block in blocks(text):
-        if block.kind is Kind.FENCE:
+        if block.kind is Kind.FENCE or _TYPED.search(block.text):
             return True
         if any(item.kind in (Claim.CODE, Claim.OPTION) for item in literals(block)):
             return True
