@@ -24,7 +24,7 @@ CHARACTERS_PER_TOKEN = 4
 _SMALLEST_CHUNK = 150  # characters; bounds how many chunks a small document can have
 _SHORTEST_CUT = 400  # characters; a passage cut below this says too little
 _NEIGHBOUR_GAP = 2  # lines between two chunks that follow each other
-_LONGEST_OVERLAP = 800  # characters
+_SHORTEST_OVERLAP, _LONGEST_OVERLAP = 21, 800  # characters
 _LONGEST_LABEL = 200  # characters of a title or heading in the prompt
 _LONGEST_ASKED = 4000
 _NAMES: dict[Language, str] = {"en": "English", "ru": "Russian"}
@@ -134,10 +134,20 @@ def _merged(best: Ranked, chunks: Sequence[Passage]) -> Ranked:
 
 def _continued(text: str, before: Passage, chunk: Passage) -> str:
     """The part of `chunk` that `text` does not end with, under its heading when that is new."""
-    for length in range(min(len(text), len(chunk.text), _LONGEST_OVERLAP), 20, -1):
-        if text.endswith(chunk.text[:length]):
-            return chunk.text[length:]
-    return "\n\n" + _headed(chunk, before.heading)
+    overlap = _overlap(text, chunk.text)
+    return chunk.text[overlap:] if overlap else "\n\n" + _headed(chunk, before.heading)
+
+
+def _overlap(text: str, following: str) -> int:
+    """How many characters at the end of `text` are the beginning of `following`; 0 for few."""
+    longest = min(len(text), len(following), _LONGEST_OVERLAP)
+    start = following[:_SHORTEST_OVERLAP]
+    place = text.find(start, len(text) - longest)
+    while place >= 0 and len(text) - place >= _SHORTEST_OVERLAP:
+        if following.startswith(text[place:]):
+            return len(text) - place
+        place = text.find(start, place + 1)
+    return 0
 
 
 def _headed(chunk: Passage, said: tuple[str, ...]) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from graph.model import Passage
@@ -25,72 +27,101 @@ _SUPERSEDES = re.compile(
     re.IGNORECASE,
 )
 _APART = timedelta(days=1)  # files of one checkout differ by less
+_SIGNS = ("supersed", "replac", "obsoletes", "заменяет", "отменяет", "взамен", "вместо")
+_SEPARATORS = re.compile(r"[\W_]+")
 _TITLE_WORDS = 2  # a one-word title ("Overview") names no document
+
+
+@dataclass(frozen=True, slots=True)
+class _Edition:
+    """What tells a document's edition."""
+
+    place: tuple[str, str]  # source, document
+    shelf: tuple[str, PurePosixPath]  # source, folder
+    stem: str  # file name without its edition
+    edition: tuple[int, ...]  # year or version in the file name; empty when there is none
+    names: frozenset[str]  # by which another document may call it
+    replaces: tuple[str, ...]  # names after "supersedes" and its like
+    title: str
+    updated_at: datetime | None
 
 
 def older_editions(given: Sequence[Passage]) -> Mapping[int, int]:
     """For each older edition among `given` the index of the newest edition beside it."""
+    editions = [_edition(passage) for passage in given]
     found: dict[int, int] = {}
-    for old, older in enumerate(given):
+    for old, older in enumerate(editions):
         newest = None
-        for new, newer in enumerate(given):
-            if (older.source, older.document) == (newer.source, newer.document):
+        for new, newer in enumerate(editions):
+            if older.place == newer.place or not _is_newer(newer, older):
                 continue
-            better = newest is None or _is_newer(newer, given[newest])
-            if _is_newer(newer, older) and better:
+            if newest is None or _is_newer(newer, editions[newest]):
                 newest = new
         if newest is not None:
             found[old] = newest
     return found
 
 
-def _is_newer(newer: Passage, older: Passage) -> bool:
-    stem, edition = _edition(newer)
-    other_stem, other = _edition(older)
-    if edition and other and stem == other_stem:
-        return edition > other
+def _edition(passage: Passage) -> _Edition:
+    name = PurePosixPath(passage.document)
+    stem, edition = _named(name.stem)
+    return _Edition(
+        place=(passage.source, passage.document),
+        shelf=(passage.source, name.parent),
+        stem=stem,
+        edition=edition,
+        names=frozenset({fold(name.name), fold(name.stem), fold(passage.title)} - {""}),
+        replaces=_replaces(passage.text),
+        title=fold(passage.title),
+        updated_at=passage.updated_at,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _named(name: str) -> tuple[str, tuple[int, ...]]:
+    """The file name without its year or version, and that."""
+    match = _EDITION.search(name)
+    if match is None:
+        return name.lower(), ()
+    number = match.group(1) or match.group(2)
+    rest = _SEPARATORS.sub(" ", name[: match.start()] + " " + name[match.end() :])
+    return fold(rest).strip(), tuple(int(part) for part in re.split(r"[._]", number))
+
+
+@lru_cache(maxsize=512)
+def _replaces(text: str) -> tuple[str, ...]:
+    lower = text.lower()
+    if not any(sign in lower for sign in _SIGNS):
+        return ()
+    return tuple(fold(match.group(1)) for match in _SUPERSEDES.finditer(text))
+
+
+def _is_newer(newer: _Edition, older: _Edition) -> bool:
+    if newer.edition and older.edition and newer.stem == older.stem:
+        return newer.edition > older.edition
     if _supersedes(newer, older):
         return True
     return _later(newer, older) and not _supersedes(older, newer)
 
 
-def _edition(passage: Passage) -> tuple[str, tuple[int, ...]]:
-    name = PurePosixPath(passage.document).stem
-    match = _EDITION.search(name)
-    if match is None:
-        return name.lower(), ()
-    number = match.group(1) or match.group(2)
-    rest = re.sub(r"[\W_]+", " ", name[: match.start()] + " " + name[match.end() :])
-    return fold(rest).strip(), tuple(int(part) for part in re.split(r"[._]", number))
-
-
-def _supersedes(newer: Passage, older: Passage) -> bool:
-    name = PurePosixPath(older.document)
-    names = {fold(name.name), fold(name.stem), fold(older.title)} - {""}
-    stem, edition = _edition(older)
-    same_stem = stem == _edition(newer)[0]
-    for match in _SUPERSEDES.finditer(newer.text):
-        said = fold(match.group(1))
-        if any(re.search(rf"(?<!\w){re.escape(known)}(?!\w)", said) for known in names):
-            return True
-        if same_stem and edition and ".".join(map(str, edition)) in said:
-            return True
-    return False
-
-
-def _later(newer: Passage, older: Passage) -> bool:
-    if newer.updated_at is None or older.updated_at is None:
-        return False
-    same_title = fold(newer.title) == fold(older.title)
-    named = len(content_words(newer.title)) >= _TITLE_WORDS
-    return (
-        same_title
-        and named
-        and _shelf(newer) == _shelf(older)
-        and newer.updated_at - older.updated_at >= _APART
+def _supersedes(newer: _Edition, older: _Edition) -> bool:
+    version = ".".join(map(str, older.edition)) if newer.stem == older.stem else ""
+    return any(
+        (version and version in said) or any(_holds(said, name) for name in older.names)
+        for said in newer.replaces
     )
 
 
-def _shelf(passage: Passage) -> tuple[str, PurePosixPath]:
+def _holds(said: str, name: str) -> bool:
+    """True when `said` has `name` as whole words."""
+    return name in said and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said) is not None
+
+
+def _later(newer: _Edition, older: _Edition) -> bool:
     """Pages of one name in two folders are about two things, however old each is."""
-    return passage.source, PurePosixPath(passage.document).parent
+    if newer.updated_at is None or older.updated_at is None:
+        return False
+    if newer.title != older.title or newer.shelf != older.shelf:
+        return False
+    named = len(content_words(newer.title)) >= _TITLE_WORDS
+    return named and newer.updated_at - older.updated_at >= _APART
