@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from graph import slang, spelling
+from graph import slang, spelling, translit
 from graph.environment import asked_environments, spelt_together
 from graph.idf import idf
 from graph.lexicon import Lexicon
@@ -18,6 +18,7 @@ from graph.ports import Matrix, Vector
 from graph.profile import Floats, Profile, Statistics, Vocabulary
 from graph.terms import term_hashes
 from graph.text import WORD, content_words, fold, parts, stem, stop_words, whole_words
+from graph.translit import other_alphabet
 from graph.view import QuestionView, Word
 
 TRANSLATIONS = 3  # words of the other language that a question word reaches
@@ -27,6 +28,7 @@ _CYRILLIC = re.compile(r"[а-яё]", re.IGNORECASE)
 _GLOSSARY_WORD = re.compile(r"[^\W\d_]{3,}")
 _UNKNOWN_LATIN, _UNKNOWN_CYRILLIC, _BY_ANOTHER_NAME = 0.9, 0.5, 0.75  # shares of the largest idf
 _CAPITALS = 2  # letters from which an all-capital word is a name
+_SHORTEST_NAME = 3  # letters of a name in the other alphabet
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
 
@@ -47,7 +49,9 @@ async def look(
     near = await _near_words(pairs, profile, lexicon) if vector is not None else {}
     words = tuple(_word(low, item, near.get(low, {}), profile) for low, item in pairs)
     wholes = _wholes(text, pairs, profile.statistics)
-    unknown = tuple(word.text for word in words if _is_unknown(word, wholes, near))
+    unknown = tuple(
+        word.text for word in words if _is_unknown(word, wholes, near, profile.statistics)
+    )
     return QuestionView(
         text=text,
         language=language,
@@ -154,11 +158,24 @@ def _word(low: str, item: str, near: NearWords, profile: Profile) -> Word:
         found.update((other, spelling.WORTH) for other in spelt)
         found.update((other, slang.WORTH) for other in slang.alike(item))
         if language != own:
+            found.update((other, translit.WORTH) for other in _respelt_across(low, profile))
             for other, cosine in near.get(language, ()):
                 found.setdefault(other, cosine)
         reach[language] = tuple(found.items())
     weight = _weight(item, own, known, reach, statistics)
     return Word(low, item, weight, known, reach, near.get(own, ()))
+
+
+def _respelt_across(low: str, profile: Profile) -> list[str]:
+    """Stems of the other language that spell the same name in their alphabet."""
+    across = other_alphabet(low)
+    if len(across) < _SHORTEST_NAME:
+        return []
+    item = stem(across)
+    if profile.statistics.known(item):
+        return [item]
+    known = profile.statistics.known(stem(low))
+    return [] if known else _respelt(item, script(across), profile)
 
 
 def _respelt(item: str, language: Language, profile: Profile) -> list[str]:
@@ -195,12 +212,14 @@ def _wholes(text: str, pairs: list[tuple[str, str]], statistics: Statistics) -> 
     )
 
 
-def _is_unknown(word: Word, wholes: tuple[str, ...], near: dict[str, NearWords]) -> bool:
+def _is_unknown(
+    word: Word, wholes: tuple[str, ...], near: dict[str, NearWords], statistics: Statistics
+) -> bool:
     if word.known or script(word.text) != "en" or not re.search(r"[a-z]{2}", word.text):
         return False
     if not is_telling(word.text):
         return False
-    if "=" + word.text in wholes or len(word.reach["en"]) > 1:
+    if "=" + word.text in wholes or any(map(statistics.known, word.stand_ins())):
         return False
     cosines = [cosine for _, cosine in near.get(word.text, {}).get("en", ())]
     return max(cosines, default=0.0) < SURELY_NEAR

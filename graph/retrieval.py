@@ -17,7 +17,7 @@ from graph.ports import Search, Vector
 from graph.profile import Profile
 from graph.relevance import rank, relevance, search_terms
 from graph.state import Context
-from graph.text import spaced
+from graph.text import fold, parts, spaced
 from graph.view import QuestionView
 
 
@@ -73,13 +73,18 @@ async def _within(
     view: QuestionView, profile: Profile, scope: Scope, context: Context
 ) -> QuestionView:
     """Named things count as known only when a document of the scope mentions them."""
-    tokens = {name: tokens_of(name) for name in view.named}
+    tokens = {name: {*tokens_of(name), *_stand_ins(name, view)} for name in view.named}
     known = {item for items in tokens.values() for item in items if profile.statistics.known(item)}
     if not known:
         return replace(view, unknown_names=view.named)
     visible = await context.ports.retriever.mentioned(sorted(known), scope)
     unseen = tuple(name for name, items in tokens.items() if not visible.intersection(items))
     return replace(view, unknown_names=unseen)
+
+
+def _stand_ins(name: str, view: QuestionView) -> frozenset[str]:
+    pieces = {fold(name), *(fold(piece) for piece in parts(name))}
+    return frozenset().union(*(word.stand_ins() for word in view.words if word.text in pieces))
 
 
 def evidence(ranked: Sequence[Ranked], policy: Policy) -> tuple[Ranked, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from graph import spelling
 from graph.model import Language
 from graph.ports import Vector
 
@@ -24,6 +25,15 @@ class Word:
     known: bool  # the stem occurs in the index
     reach: Mapping[Language, tuple[tuple[str, float], ...]]
     neighbours: tuple[tuple[str, float], ...] = ()
+
+    def stand_ins(self) -> frozenset[str]:
+        """Other spellings, slang and the name in the other alphabet: as good as the word."""
+        return frozenset(
+            item
+            for pairs in self.reach.values()
+            for item, worth in pairs
+            if item != self.stem and worth >= spelling.WORTH
+        )
 
     def worths(self, language: Language) -> dict[str, float]:
         """What each stem is worth for covering this word in a text of `language`, 0 to 1."""
