@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 
 class Kind(StrEnum):
@@ -52,10 +53,16 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"\s*\|?\s*:?-{3,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$|\s*(?:\*\s*){3,}$")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _INDENTED_CODE = re.compile(r"(?: {4,}|\t)\S")
+_KEPT = 256  # texts: a passage, and an answer while it grows, are taken apart many times
 
 
 def blocks(text: str) -> list[Block]:
     """The blocks of `text` in reading order; a fence that is never closed reaches the end."""
+    return list(_blocks(text))
+
+
+@lru_cache(maxsize=_KEPT)
+def _blocks(text: str) -> tuple[Block, ...]:
     found: list[Block] = []
     lines = text.split("\n")
     place = 0
@@ -64,7 +71,7 @@ def blocks(text: str) -> list[Block]:
         end = _end(lines, place, kind)
         found.append(Block(kind, "\n".join(lines[place:end])))
         place = end
-    return found
+    return tuple(found)
 
 
 def join(parts: Iterable[Block]) -> str:
@@ -104,9 +111,10 @@ def _listed(line: str) -> Kind | None:
 
 def _inside_list(before: list[Block]) -> bool:
     """Indented text continues a list item; after anything else it is code."""
-    solid = [block for block in before if block.kind is not Kind.BLANK]
-    inside = [block for block in solid if not block.text.startswith(" ")]
-    return bool(inside) and inside[-1].kind in LISTED
+    for block in reversed(before):
+        if block.kind is not Kind.BLANK and not block.text.startswith(" "):
+            return block.kind in LISTED
+    return False
 
 
 def _end(lines: list[str], place: int, kind: Kind) -> int:
@@ -143,15 +151,18 @@ def _fence_end(lines: list[str], place: int) -> int:
 
 # Sentences
 
+# It begins with a set of characters, so that scanning is fast.
 _SENTENCE_END = re.compile(
-    r"(?:[.!?…]+[\"'»”)*_]*(?:[ \t]*\[\d+\])*|(?<=\])[.!?]|:(?=\s*$))(?=\s|$)"
+    r"[.!?…:](?:(?<=:)(?=\s*$)|(?<!:)[.!?…]*[\"'»”)*_]*(?:[ \t]*\[\d+\])*)(?=\s|$)"
 )
 _ABBREVIATION = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|min|max|dr|mr|ms"
     r"|т\.\s?е|т\.\s?д|т\.\s?п|т\.\s?к|др|см|стр|рис|напр|руб|мин|сек)|\b\w)\.$",
     re.IGNORECASE,
 )
-_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
+_LONGEST_ABBREVIATION = 10  # characters
+_MARKER = re.compile(r"\s*(?:\d+[.)]|[-*+])")
+_SPAN = re.compile(r"(``*)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 
 
 def sentences(text: str) -> list[str]:
@@ -159,7 +170,7 @@ def sentences(text: str) -> list[str]:
 
     Joining the pieces gives the text back. Code spans and abbreviations are not cut.
     """
-    spans = [match.span() for match in _SPAN.finditer(text)]
+    spans = [(start, end) for start, end, _ in code_spans(text)]
     pieces: list[str] = []
     start = 0
     for match in _SENTENCE_END.finditer(text):
@@ -175,14 +186,17 @@ def sentences(text: str) -> list[str]:
 
 
 def _goes_on(text: str, start: int, stop: int, end: int) -> bool:
-    if _ABBREVIATION.search(text[start : stop + 1]) and not text[stop:end].endswith("]"):
+    near = max(start, stop - _LONGEST_ABBREVIATION)
+    if _ABBREVIATION.search(text, near, stop + 1) and not text[stop:end].endswith("]"):
         following = text[end:].lstrip()[:1]
         return not following.isupper() or len(text[start:stop].split()) < 2  # noqa: PLR2004
-    return re.fullmatch(r"\s*(?:\d+[.)]|[-*+])", text[start:end]) is not None
+    return _MARKER.fullmatch(text, start, end) is not None
 
 
 def code_spans(text: str) -> list[tuple[int, int, str]]:
     """(start, end, content) of each inline code span."""
+    if "`" not in text:
+        return []
     return [
         (match.start(), match.end(), match.group().strip("`").strip())
         for match in _SPAN.finditer(text)

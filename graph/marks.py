@@ -24,6 +24,7 @@ _STYLES = re.compile(
     rf"|(?<![\\!])\[\s*\^?({_NUMBERS})\s*\]\([^)\s]*\)",
     re.IGNORECASE,
 )
+_OPENING = re.compile(r"[\[【(]")
 _SOURCE_LIST = re.compile(
     r"(?:#+\s*)?[*_]*(?:sources?|references?|citations?|источники|ссылки|литература)[*_]*:?[*_]*",
     re.IGNORECASE,
@@ -38,8 +39,13 @@ _FIRST_PRIVATE = 0xE000
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 
 
-def in_prose(text: str, change: Callable[[str], str]) -> str:
-    """`text` with `change` applied to everything that is not code."""
+def in_prose(text: str, change: Callable[[str], str], where: re.Pattern[str] | None = None) -> str:
+    """`text` with `change` applied to everything that is not code.
+
+    `where` finds what `change` would change: a text without it need not be taken apart.
+    """
+    if where is not None and not where.search(text) and not _PRIVATE.search(text):
+        return text
     return join(
         block if block.kind is Kind.FENCE else Block(block.kind, _outside_spans(block.text, change))
         for block in blocks(text)
@@ -49,6 +55,8 @@ def in_prose(text: str, change: Callable[[str], str]) -> str:
 def _outside_spans(text: str, change: Callable[[str], str]) -> str:
     """Code spans are one private character each while `change` sees the text."""
     text = _PRIVATE.sub("", text)
+    if "`" not in text:
+        return change(text)
     pieces: list[str] = []
     spans: list[str] = []
     place = 0
@@ -78,7 +86,7 @@ def normalise_marks(text: str) -> str:
     `[1, 2]`, `[1-3]`, `[^1]`, `[source 2]`, `(source 2)`, `(источник 2)`, `【1】`, `[1](link)`.
     """
     kept = [line for line in _without_source_list(text).split("\n") if not _FOOTNOTE.match(line)]
-    return in_prose("\n".join(kept), lambda piece: _STYLES.sub(_canonical, piece))
+    return in_prose("\n".join(kept), lambda piece: _STYLES.sub(_canonical, piece), _OPENING)
 
 
 def _canonical(match: re.Match[str]) -> str:
@@ -108,6 +116,8 @@ def _without_source_list(text: str) -> str:
 
 def used(text: str) -> list[int]:
     """The marks of `text`, each once, in order of first use."""
+    if not MARK.search(text):
+        return []
     return list(dict.fromkeys(int(number) for number in MARK.findall(prose_of(text))))
 
 
@@ -118,7 +128,7 @@ def renumbered(text: str, numbers: Mapping[int, int]) -> str:
         number = numbers.get(int(match.group(1)))
         return f"[{number}]" if number else ""
 
-    return in_prose(text, lambda piece: _tidy(MARK.sub(replace, piece), piece))
+    return in_prose(text, lambda piece: _tidy(MARK.sub(replace, piece), piece), MARK)
 
 
 def _tidy(piece: str, before: str) -> str:
@@ -131,9 +141,9 @@ def _tidy(piece: str, before: str) -> str:
 
 
 def without_marks(text: str) -> str:
-    return in_prose(text, lambda piece: MARK.sub("", piece))
+    return in_prose(text, lambda piece: MARK.sub("", piece), MARK)
 
 
 def escaped(text: str) -> str:
     """`text` with bracketed numbers escaped, so that a quotation holds no marks."""
-    return in_prose(text, lambda piece: _BRACKETED.sub(r"\\[\1\\]", piece))
+    return in_prose(text, lambda piece: _BRACKETED.sub(r"\\[\1\\]", piece), _BRACKETED)

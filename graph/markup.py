@@ -32,6 +32,7 @@ _REFERENCE = re.compile(r"(?<!!)\[([^\[\]\n]+)\]\[(?!\d{1,3}\])[^\[\]\n]+\]")
 _DEFINITION = re.compile(r"^[ ]{0,3}\[[^\]\n]+\]:\s*\S+.*$", re.MULTILINE)
 _AUTOLINK = re.compile(r"<((?:[a-z][a-z0-9+.-]*:|www\.)[^\s<>]*)>", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_ANY = re.compile(r"[<\[]|-->|\{\{")
 _GAP = re.compile(r"(?<=\S)[ \t]{2,}(?=\S)")
 _SHORTCODE = re.compile(r"^[ \t]*\{\{[<%].*?[%>]\}\}[ \t]*$\n?", re.MULTILINE)
 
@@ -43,12 +44,14 @@ def cleaned(text: str, is_known: Callable[[str], bool]) -> str:
     """
 
     def clean(piece: str) -> str:
+        if not _ANY.search(piece):
+            return piece
         original, before = piece, ""
         while piece != before:  # a removal may join the halves of another tag
             before, piece = piece, _once(piece, is_known)
         return piece if piece == original else _GAP.sub(" ", piece)
 
-    return in_prose(text, clean)
+    return in_prose(text, clean, _ANY)
 
 
 def _once(piece: str, is_known: Callable[[str], bool]) -> str:
