@@ -5,7 +5,9 @@ BotError
 ├── SourceError          a source cannot be read (missing, empty, unreadable)
 ├── SyncBusy             another process is syncing the same home
 ├── IndexIncompatible    the index was built with another embedder or chunker version
-└── StorageError         the data folder cannot be written (full disk, permissions, damage)
+├── StorageError         the data folder cannot be written (full disk, permissions, damage)
+├── PlatformGone         the bot was blocked, removed or the place is gone: nothing more goes there
+└── DeliveryFailed       a platform could not be reached in time: the question stays open
 """
 
 
@@ -37,3 +39,11 @@ class IndexIncompatible(BotError):
 
 class StorageError(BotError):
     exit_code = 6
+
+
+class PlatformGone(BotError):
+    pass
+
+
+class DeliveryFailed(BotError):
+    pass

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+from bot.chat import Incoming, Reply
 from graph.model import Access, Passage, SourceType
 from graph.ports import Retriever, Vector
 from graph.profile import Profile
@@ -155,3 +156,82 @@ class KnowledgeIndex(Retriever, Protocol):
         """Empties the index (another embedder); sources stay registered."""
 
     async def close(self) -> None: ...
+
+
+class Conversation(Protocol):
+    """The way back to whoever asked. How progress and streaming look is the platform's business."""
+
+    async def progress(self, stage: str) -> None:
+        """A short line of what is being done ("searching …"). May be dropped."""
+
+    async def stream(self, markdown: str) -> None:
+        """The answer so far, from its beginning. May be throttled or dropped."""
+
+    async def answer(self, reply: Reply) -> None:
+        """The final answer: delivered, whatever became of progress and streaming.
+
+        Raises PlatformGone when the place is closed to the bot, DeliveryFailed when the platform
+        could not be reached in time (the question stays open).
+        """
+
+    async def say(self, reply: Reply) -> None:
+        """Something that is no answer: help, a denial, a note. Raises like `answer`."""
+
+
+class Sink(Protocol):
+    """Where a platform hands over what it received."""
+
+    async def accept(self, event: Incoming) -> None:
+        """Returns when the event is stored; only then may the platform be told so."""
+
+
+class Platform(Protocol):
+    """A messenger."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def run(self, sink: Sink) -> None:
+        """Receives until cancelled. Raises SettingsError for a wrong token."""
+
+    def conversation(self, event: Incoming) -> Conversation: ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """An event that this process works on, until it is done or its lease runs out."""
+
+    event: Incoming
+    attempt: int  # 1 the first time
+    token: int  # fences a worker that lost its lease
+
+
+class Inbox(Protocol):
+    """Events that wait for an answer: stored before they are acknowledged, taken at least once.
+
+    All methods raise StorageError.
+    """
+
+    async def put(self, event: Incoming) -> bool:
+        """Stores an event; False when its key is known already. An EDIT replaces the text of a
+        pending question, a DELETE removes it; both are False when there was none."""
+
+    async def take(self, owner: str, lease: float) -> Taken | None:
+        """The oldest waiting event whose conversation has no other one at work, or None.
+        `lease` seconds; an event whose lease ran out waits again."""
+
+    async def renew(self, taken: Taken, lease: float) -> bool:
+        """Prolongs the lease; False when another worker has the event by now."""
+
+    async def done(self, taken: Taken) -> bool:
+        """The event was answered; False (and nothing happens) when the lease was lost."""
+
+    async def release(self, taken: Taken, delay: float = 0.0) -> None:
+        """Gives the event back, to be taken again after `delay` seconds."""
+
+    async def move(self, platform: str, old: str, new: str) -> None:
+        """A place has a new id: pending events and what is remembered of them move."""
+
+    async def waiting(self) -> int: ...
