@@ -1,0 +1,118 @@
+"""One connection to the inbox's file, used by one thread: transactions take turns."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from adapters.sqlite.inbox_rows import SCHEMA, TABLES
+from bot.errors import StorageError
+
+_SETTINGS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",  # what is acknowledged survives a power cut
+    "PRAGMA foreign_keys = ON",
+)
+_REMEDY = "Free some space there, or give this user write access; questions wait until then."
+_DAMAGED = "Move the file away (with the -wal and -shm files beside it); a new one is made."
+
+T = TypeVar("T")
+
+
+class InboxFile:
+    """Writers of all processes queue up for at most `busy_timeout` seconds.
+
+    All methods raise StorageError.
+    """
+
+    def __init__(self, path: Path, busy_timeout: float) -> None:
+        self.path = path
+        self._busy_timeout = busy_timeout
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="inbox")
+        self._connection: sqlite3.Connection | None = None
+
+    async def prepare(self) -> None:
+        """Creates the folder, the file and the tables where they are missing."""
+        await self._run(self._prepare)
+
+    async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Runs `work` in a transaction: it happens wholly, or not at all when it raises. A caller
+        that is cancelled does not undo it."""
+
+        def transaction() -> T:
+            with self._transaction() as connection:
+                return work(connection)
+
+        return await self._run(transaction)
+
+    async def close(self) -> None:
+        """Waits for the running transaction."""
+
+        def close() -> None:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+        with suppress(StorageError):  # closed already
+            await self._run(close)
+        self._thread.shutdown(wait=False)
+
+    async def _run(self, work: Callable[[], T]) -> T:
+        try:
+            running = asyncio.get_running_loop().run_in_executor(self._thread, work)
+        except RuntimeError as error:  # the thread has ended
+            raise StorageError(f"The inbox is closed: {self.path}.") from error
+        return await running
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with _faults(self.path):
+            if self._connection is None:
+                raise sqlite3.ProgrammingError("the inbox is closed")
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+
+    def _prepare(self) -> None:
+        with _faults(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(
+                self.path, timeout=self._busy_timeout, isolation_level=None
+            )
+            for pragma in _SETTINGS:
+                self._connection.execute(pragma)
+        with self._transaction() as db:
+            version = int(db.execute("PRAGMA user_version").fetchone()[0])
+            if version > SCHEMA:
+                raise StorageError(
+                    f"A newer version of Belay wrote the inbox: {self.path}.", "Update Belay."
+                )
+            if version == 0:
+                for statement in TABLES:
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+@contextmanager
+def _faults(path: Path) -> Iterator[None]:
+    """Turns what SQLite and the file system report into StorageError."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        damaged = code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
+        said = "is damaged" if damaged else "cannot be read or written"
+        raise StorageError(
+            f"The inbox {said}: {path}.", _DAMAGED if damaged else _REMEDY
+        ) from error
+    except OSError as error:
+        raise StorageError(f"The folder of the inbox cannot be made: {path}.", _REMEDY) from error

@@ -1,0 +1,103 @@
+"""The tables of the inbox, and its values as rows."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from bot.chat import Button, Incoming, Kind, Person, Place, Quote, Reply
+
+SCHEMA = 1
+"""Kept in `PRAGMA user_version`; grows with every change of the tables."""
+
+# An event is open until `closed_at`; then only its key stays, for `retention`. `token` is the
+# lease that was given last. A part is begun when its row is there, and shown when `sent`.
+TABLES = (
+    """
+    CREATE TABLE events (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        key TEXT NOT NULL UNIQUE,
+        platform TEXT NOT NULL,
+        place TEXT NOT NULL,
+        message TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        lane TEXT NOT NULL,
+        at REAL NOT NULL,
+        moved INTEGER NOT NULL DEFAULT 0,
+        edited_at REAL NOT NULL DEFAULT 0,
+        body TEXT,
+        reply TEXT,
+        attempt INTEGER NOT NULL DEFAULT 0,
+        owner TEXT NOT NULL DEFAULT '',
+        token INTEGER NOT NULL DEFAULT 0,
+        lease_until REAL NOT NULL DEFAULT 0,
+        ready_at REAL NOT NULL DEFAULT 0,
+        closed_at REAL
+    )
+    """,
+    "CREATE INDEX open_events ON events (id) WHERE closed_at IS NULL",
+    "CREATE INDEX open_lanes ON events (lane, id) WHERE closed_at IS NULL",
+    "CREATE INDEX closed_events ON events (closed_at) WHERE closed_at IS NOT NULL",
+    "CREATE INDEX places ON events (platform, place)",
+    "CREATE INDEX tokens ON events (token) WHERE closed_at IS NULL",
+    """
+    CREATE TABLE parts (
+        event INTEGER NOT NULL REFERENCES events (id) ON DELETE CASCADE,
+        part INTEGER NOT NULL,
+        token INTEGER NOT NULL,
+        sent INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (event, part)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX part_tokens ON parts (token)",
+    "CREATE TABLE last_token (value INTEGER NOT NULL)",
+    "INSERT INTO last_token (value) VALUES (0)",
+    """
+    CREATE TABLE moves (
+        platform TEXT NOT NULL,
+        old TEXT NOT NULL,
+        new TEXT NOT NULL,
+        PRIMARY KEY (platform, old)
+    ) WITHOUT ROWID
+    """,
+)
+
+# The head of each lane, oldest first: the rest of a lane waits behind it.
+NEXT = """
+    SELECT id, body, attempt FROM events AS e
+    WHERE closed_at IS NULL AND ready_at <= :now AND lease_until <= :now
+    AND (:platforms = '[]' OR platform IN (SELECT value FROM json_each(:platforms)))
+    AND NOT EXISTS (
+        SELECT 1 FROM events AS f
+        WHERE f.closed_at IS NULL AND f.lane = e.lane AND f.id < e.id
+    )
+    ORDER BY id LIMIT 1
+"""
+
+
+def event_to_json(event: Incoming) -> str:
+    return json.dumps(asdict(event), default=datetime.isoformat)
+
+
+def event_from_json(text: str) -> Incoming:
+    value: dict[str, Any] = json.loads(text)
+    value["kind"] = Kind(value["kind"])
+    value["place"] = Place(**value["place"])
+    value["person"] = Person(**value["person"])
+    value["at"] = datetime.fromisoformat(value["at"])
+    value["quote"] = Quote(**value["quote"]) if value["quote"] else None
+    value["attachments"] = tuple(value["attachments"])
+    return Incoming(**value)
+
+
+def reply_to_json(reply: Reply) -> str:
+    """What is shown of a reply; the Answer it was made from is not kept."""
+    buttons = [[button.label, button.value] for button in reply.buttons]
+    return json.dumps([reply.markdown, buttons, reply.private])
+
+
+def reply_from_json(text: str) -> Reply:
+    markdown, buttons, private = json.loads(text)
+    return Reply(markdown, tuple(Button(*pair) for pair in buttons), private=private)

@@ -1,0 +1,95 @@
+"""What happens to events while they wait: edits, order, long pastes. The same rules in every store.
+
+Pure functions over Incoming; an Inbox applies them inside one transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from bot.chat import Incoming, Kind, Place
+from graph.model import Language
+from graph.text import has_words, question_language
+
+_COMMAND = "/"
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """When messages of one person are pieces of one paste. Lengths are UTF-16 units."""
+
+    near_limit: int = 4000  # a message this long was probably cut by the client
+    window: float = 1.5  # seconds that the next piece is waited for
+    span: float = 5.0  # seconds between the first piece and the last
+    pieces: int = 20  # in one question at most
+
+    def expects_more(self, text: str) -> bool:
+        return len(text.encode("utf-16-le", "surrogatepass")) // 2 >= self.near_limit
+
+
+def lane(event: Incoming) -> str:
+    """What is worked on in order: the questions of a conversation. Presses of buttons and changes
+    of a place do not wait for a question that is being answered."""
+    if event.kind is Kind.QUESTION:
+        return event.place.conversation
+    if event.kind is Kind.PRESS:
+        return f"{event.place.conversation}:press:{event.message_id}"
+    return f"{event.place.conversation}:place"
+
+
+def edited(pending: Incoming, edit: Incoming) -> Incoming:
+    """The pending question with the words of its newest version, asked when it was first asked."""
+    return replace(
+        pending,
+        text=edit.text,
+        attachments=edit.attachments,
+        quote=edit.quote or pending.quote,
+        addressed=pending.addressed or edit.addressed,
+    )
+
+
+def continues(first: Incoming, other: Incoming, rule: Joining) -> bool:
+    """Whether `other`, which came later in the same conversation, belongs to the paste."""
+    apart = other.at - first.at
+    return (
+        other.kind is Kind.QUESTION
+        and other.person.key == first.person.key
+        and not other.text.startswith(_COMMAND)
+        and abs(apart) <= timedelta(seconds=rule.span)
+    )
+
+
+def joined(first: Incoming, following: Sequence[Incoming]) -> Incoming:
+    """One question from the pieces of a paste, under the name and time of the first."""
+    pieces = (first, *following)
+    return replace(
+        first,
+        text="\n".join(piece.text for piece in pieces if piece.text),
+        attachments=tuple(name for piece in pieces for name in piece.attachments),
+        quote=next((piece.quote for piece in pieces if piece.quote), None),
+        addressed=any(piece.addressed for piece in pieces),
+    )
+
+
+def stops(stop: Incoming, question: Incoming) -> bool:
+    """Whether a STOP means this question: the named one, or whichever is at work when the
+    platform names none. In a group only the asker stops an answer."""
+    return (
+        question.kind is Kind.QUESTION
+        and question.place.conversation == stop.place.conversation
+        and stop.message_id in ("", question.message_id)
+        and (stop.place.kind == "private" or stop.person.key == question.person.key)
+    )
+
+
+def moved(place: Place, new: str) -> Place:
+    return replace(place, id=new)
+
+
+def language_of(event: Incoming) -> Language:
+    """The language to say a sentence in: that of the words, else of the person's interface."""
+    if has_words(event.text.removeprefix(_COMMAND)):
+        return question_language(event.text)
+    return "ru" if event.language.lower().startswith("ru") else "en"
