@@ -129,6 +129,7 @@ class Question:
     scope: Scope = field(default_factory=Scope)
     history: tuple[Turn, ...] = ()
     web_allowed: bool = True
+    web_first: bool = False  # the asker wants the web, whatever the documents hold
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,14 @@ def after_grade(
     state: State, runtime: Runtime[Context]
 ) -> Literal["generate", "decompose", "web", "decline"]:
     verdict = state["grade"].verdict
+    may_look = "web" not in state and may_search_web(state, runtime.context)
+    if state["question"].web_first and may_look:
+        return "web"
     if verdict is Verdict.RELEVANT:
         return "generate"
     if verdict is Verdict.PARTIAL:
         return "generate" if "parts" in state else "decompose"
-    return "web" if "web" not in state and may_search_web(state, runtime.context) else "decline"
+    return "web" if may_look else "decline"
 
 
 def after_decompose(state: State) -> Literal["retrieve", "generate"]:
