@@ -1,0 +1,209 @@
+"""What the bot remembers of conversations while it runs: the last exchanges, and its answers.
+
+Bounded, in memory, and kept with the scope that each answer was made for: nobody is shown what
+was said to a wider audience. Documents' texts are not kept.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TypeVar
+
+from bot.chat import Person, Place, Quote
+from graph.followup import ASKER, BOT, cut
+from graph.model import EVERYBODY, Answer, Citation, Ranked, Scope, Turn
+from graph.text import WORD, fold, normalise
+from graph.trace import Trace
+
+QUOTED = "quoted"
+"""The speaker of a message that a question replies to."""
+
+T = TypeVar("T")
+
+_TELLING = 200  # characters of an answer by which it is known again
+_CANDIDATES = 5  # rows of a ranking that are kept for /why
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Counts, characters and times of what is kept in memory."""
+
+    conversations: int = 1000
+    exchanges: int = 10  # of one conversation
+    answers: int = 1000  # whose buttons still know what they are about
+    turn_characters: int = 1000  # of one message; more is cut in the middle
+    quote_characters: int = 1000
+    places_told: int = 1000
+    tell_every: timedelta = timedelta(hours=1)  # a group how to get access
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question with its answer. `asker` is a person's key and never leaves this module."""
+
+    question_id: str
+    asker: str
+    asked: str
+    reply: str
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """An answer as far as its buttons need it. `resolved` is the self-contained question."""
+
+    place: Place
+    resolved: str
+    scope: Scope
+    answer: Answer  # passages without their texts
+    trace: Trace
+
+
+def owners(answer: Answer) -> tuple[str, ...]:
+    """Whom the cited documents name as their owners, then the nearest ones; each once."""
+    cited = [item.passage for item in answer.citations]
+    nearest = [item.passage for item in answer.nearest]
+    return tuple(dict.fromkeys(item.owner for item in (*cited, *nearest) if item.owner))
+
+
+def covers(scope: Scope, other: Scope) -> bool:
+    """True when an audience of `scope` may see all that was found for `other`."""
+    labels = EVERYBODY in scope.labels or other.labels <= scope.labels
+    types = scope.source_types is None or (
+        other.source_types is not None and other.source_types <= scope.source_types
+    )
+    return scope.tenant == other.tenant and other.levels <= scope.levels and labels and types
+
+
+class Recall:
+    """The memory of one process. Conversations and answers that were not used longest go first."""
+
+    def __init__(self, bounds: Bounds | None = None) -> None:
+        self.bounds = bounds or Bounds()
+        self._exchanges: OrderedDict[str, list[Exchange]] = OrderedDict()
+        self._answers: OrderedDict[str, Remembered] = OrderedDict()
+
+    def remember(self, question_id: str, remembered: Remembered) -> None:
+        trace = replace(remembered.trace, candidates=remembered.trace.candidates[:_CANDIDATES])
+        lean = replace(remembered, answer=_lean(remembered.answer), trace=trace)
+        _put(self._answers, question_id, lean, self.bounds.answers)
+
+    def answer(self, question_id: str, place: Place) -> Remembered | None:
+        """The answer, if it was given in this place: an id from elsewhere opens nothing."""
+        found = self._answers.get(question_id)
+        if found is None or (found.place.platform, found.place.id) != (place.platform, place.id):
+            return None
+        return found
+
+    def last(self, place: Place) -> Remembered | None:
+        """The last answer of the conversation that is still remembered."""
+        said = self._exchanges.get(place.conversation, [])
+        return self.answer(said[-1].question_id, place) if said else None
+
+    def add(self, place: Place, exchange: Exchange) -> None:
+        """Adds a turn once: a question that is worked on again is still one question."""
+        limit = self.bounds.turn_characters
+        short = replace(
+            exchange, asked=cut(exchange.asked, limit), reply=cut(exchange.reply, limit)
+        )
+        said = [
+            item
+            for item in self._exchanges.get(place.conversation, [])
+            if item.question_id != exchange.question_id
+        ]
+        kept = [*said, short][-self.bounds.exchanges :] if self.bounds.exchanges else []
+        _put(self._exchanges, place.conversation, kept, self.bounds.conversations)
+
+    def history(
+        self, place: Place, person: Person, scope: Scope, quote: Quote | None
+    ) -> tuple[Turn, ...]:
+        """What was said before, oldest first, as `person` may be reminded of it.
+
+        A reply to one of the bot's answers goes on from there; a reply to any other message is
+        about that message and nothing else. Speakers are opaque ids, the asker is "user".
+        """
+        said = [
+            item
+            for item in self._exchanges.get(place.conversation, [])
+            if covers(scope, item.scope)
+        ]
+        if quote is None or not quote.text.strip():
+            return _turns(said, person.key)
+        place_of_answer = _answer_quoted(quote.text, said)
+        if place_of_answer is None:
+            return (Turn(QUOTED, cut(quote.text, self.bounds.quote_characters)),)
+        before = said[: place_of_answer + 1]
+        if before[-1].asker != person.key:  # else the asker's own last question would be meant
+            before = [item for item in before if item.asker != person.key]
+        return _turns(before, person.key)
+
+    def move(self, place: Place, new_id: str) -> None:
+        """A place has a new id: what is remembered of it moves, topics included."""
+        start = _prefix(place)
+        for key in [key for key in self._exchanges if key.startswith(start)]:
+            moved = _prefix(replace(place, id=new_id)) + key.removeprefix(start)
+            self._exchanges[moved] = self._exchanges.pop(key)
+        for question_id in self._of(place):
+            known = self._answers[question_id]
+            self._answers[question_id] = replace(known, place=replace(known.place, id=new_id))
+
+    def forget(self, place: Place) -> None:
+        """Drops what was said in a place, in all its topics."""
+        for key in [key for key in self._exchanges if key.startswith(_prefix(place))]:
+            del self._exchanges[key]
+        for question_id in self._of(place):
+            del self._answers[question_id]
+
+    def _of(self, place: Place) -> list[str]:
+        return [question_id for question_id in self._answers if self.answer(question_id, place)]
+
+
+def _prefix(place: Place) -> str:
+    return f"{place.platform}:{place.id}:"
+
+
+def _put(table: OrderedDict[str, T], key: str, value: T, limit: int) -> None:
+    table[key] = value
+    table.move_to_end(key)
+    while len(table) > limit:
+        table.popitem(last=False)
+
+
+def _turns(said: Sequence[Exchange], asker: str) -> tuple[Turn, ...]:
+    others = dict.fromkeys(item.asker for item in said if item.asker != asker)
+    names = {key: f"speaker-{number}" for number, key in enumerate(others, start=1)}
+    turns: list[Turn] = []
+    for item in said:
+        turns.append(Turn(names.get(item.asker, ASKER), item.asked))
+        turns.append(Turn(BOT, item.reply))
+    return tuple(turns)
+
+
+def _answer_quoted(quote: str, said: Sequence[Exchange]) -> int | None:
+    """The last exchange whose answer the quote is: platforms show it without its markup, with
+    notes and sources behind it, or cut."""
+    words = _words(quote)
+    for number in range(len(said) - 1, -1, -1):
+        reply = _words(said[number].reply)
+        if reply and (reply[:_TELLING] in words or (words and reply.startswith(words))):
+            return number
+    return None
+
+
+def _words(text: str) -> str:
+    return " ".join(fold(word) for word in WORD.findall(normalise(text)))
+
+
+def _lean(answer: Answer) -> Answer:
+    return replace(answer, citations=_cited(answer.citations), nearest=_near(answer.nearest))
+
+
+def _cited(citations: Sequence[Citation]) -> tuple[Citation, ...]:
+    return tuple(replace(item, passage=replace(item.passage, text="")) for item in citations)
+
+
+def _near(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
+    return tuple(replace(item, passage=replace(item.passage, text="")) for item in ranked)
