@@ -156,7 +156,7 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>|#~])")
 _SHOWN = 80  # characters of a name
 
 
-def text(key: str, language: Language, **values: object) -> str:
+def text(key: str, language: Language, /, **values: object) -> str:
     """The sentence `key` in `language`. Raises KeyError for an unknown key."""
     return _SENTENCES[key][language].format(**values)
 

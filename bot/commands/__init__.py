@@ -1,0 +1,1 @@
+"""The bot's commands, whatever the platform: one module a command, and the table of them."""

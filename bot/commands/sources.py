@@ -1,0 +1,25 @@
+"""/sources: which collections of documents the bot has read, and when."""
+
+from __future__ import annotations
+
+from bot.chat import Reply
+from bot.commands.call import Ask, Call
+from bot.ports import SourceRecord
+from bot.texts import literal, text
+from graph.model import Language
+
+
+async def sources(call: Call) -> Reply | Ask:
+    """Names, file counts and dates; never a folder or an address of the machine."""
+    records = await call.desk.sources()
+    if not records:
+        return Reply(text("sources_none", call.language))
+    lines = [_line(record, call.language) for record in records]
+    return Reply("\n".join([text("sources_head", call.language), "", *lines]))
+
+
+def _line(record: SourceRecord, language: Language) -> str:
+    read = record.last_run
+    date = read.date().isoformat() if read else text("never", language)
+    name = literal(record.name)
+    return text("sources_line", language, name=name, files=record.files, date=date)
