@@ -1,11 +1,11 @@
 """The way of an answer out of the house: kept first, then sent once, whatever dies in between.
 
-No messenger accepts a key that makes sending twice harmless. So each call that shows something
-is marked before it goes out and again when the platform confirmed it. A process that finds a mark
-without its confirmation cannot know whether the message was shown: it sends that part not again,
-and says instead that sending was interrupted. What remains is one call in flight per answer: when
-the process dies between the mark and the platform's acceptance, the asker gets that sentence in
-place of the part. No part is ever sent twice.
+No messenger accepts a key that makes sending twice harmless. So a part of an answer is claimed
+in the store, marked the moment its bytes go out, and marked again when the platform confirmed it.
+After a crash, a part without the first mark was never sent: it is sent now. A part with both was
+shown. One with the first mark only was in flight, and nobody can know whether it was shown: it is
+not sent again, and the asker is told that sending was interrupted. No part is ever sent twice; the
+remaining loss is a process that dies within the instant between the mark and the bytes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,17 @@ class LeaseLost(Exception):
 class PartState(StrEnum):
     OPEN = "open"  # not shown: send it
     SENT = "sent"  # the platform confirmed it
-    UNCERTAIN = "uncertain"  # begun and never confirmed
+    UNCERTAIN = "uncertain"  # was in flight, and never confirmed
+
+
+class Leg(StrEnum):
+    """How far a claimed part came, as its sender marked it."""
+
+    UNKNOWN = "unknown"  # not marked: never sent
+    OUT = "out"  # in flight
+    SHOWN = "shown"
+    FAILED = "failed"  # certainly not shown
+    VOID = "void"  # claimed by another worker since: not to be sent
 
 
 class Outbox(Protocol):
@@ -51,10 +61,14 @@ class Outbox(Protocol):
     async def kept(self, taken: Taken) -> Reply | None: ...
 
     async def begin(self, taken: Taken, part: int) -> PartState:
-        """OPEN marks the part as begun, and it is to be sent now. Raises LeaseLost."""
+        """OPEN claims the part: it is to be sent now. Raises LeaseLost."""
+
+    def mark(self, taken: Taken, part: int, leg: Leg) -> None:
+        """Marks a claimed part, at once and without waiting, so that the mark outlives this
+        process. Raises LeaseLost when it is to go OUT and is VOID."""
 
     async def end(self, taken: Taken, part: int, *, sent: bool) -> None:
-        """What became of a begun part: shown, or certainly not. The lease does not matter."""
+        """What became of a claimed part: shown, or certainly not. The lease does not matter."""
 
 
 class Mailbox(Inbox, Outbox, Protocol):
@@ -77,12 +91,13 @@ class Journal:
         self.uncertain = False
 
     @asynccontextmanager
-    async def part(self, number: int) -> AsyncIterator[bool]:
+    async def part(self, number: int, *, later: bool = False) -> AsyncIterator[bool]:
         """True: send the part now, in this block and nothing else. False: it is not sent again.
 
-        PlatformGone and DeliveryFailed mean that the part was not shown; after any other
-        exception nobody knows. Waiting for a rate limit belongs before the block. Raises
-        LeaseLost, StorageError.
+        The part counts as in flight from here; with `later` from the call of `out(number)`, which
+        then comes right before the bytes. PlatformGone and DeliveryFailed mean that the part was
+        not shown; after any other exception in flight nobody knows. Raises LeaseLost,
+        StorageError.
         """
         self.begun = True
         state = await self._outbox.begin(self._taken, number)
@@ -90,16 +105,26 @@ class Journal:
             self.uncertain |= state is PartState.UNCERTAIN and number != CLOSING
             yield False
             return
+        if not later:
+            self.out(number)
         self.sending += 1
         try:
             yield True
         except (PlatformGone, DeliveryFailed):
-            await self._outbox.end(self._taken, number, sent=False)
+            await self._end(number, sent=False)
             raise
         else:
-            await self._outbox.end(self._taken, number, sent=True)
+            await self._end(number, sent=True)
         finally:
             self.sending -= 1
+
+    def out(self, number: int) -> None:
+        """The bytes of the part go out now. Raises LeaseLost."""
+        self._outbox.mark(self._taken, number, Leg.OUT)
+
+    async def _end(self, number: int, *, sent: bool) -> None:
+        self._outbox.mark(self._taken, number, Leg.SHOWN if sent else Leg.FAILED)
+        await self._outbox.end(self._taken, number, sent=sent)
 
 
 @runtime_checkable
@@ -107,7 +132,8 @@ class PartedConversation(Protocol):
     """A Conversation that sends long answers in several calls and resumes after the last shown."""
 
     async def answer_in_parts(self, reply: Reply, journal: Journal) -> None:
-        """As `answer`, each call inside `journal.part(n)`, n from 0 and equal for equal replies."""
+        """As `answer`: one call after the other, each inside `journal.part(n)`, n from 0 upwards
+        and the same cut for the same reply."""
 
 
 class TrackedConversation(Conversation):

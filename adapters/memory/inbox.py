@@ -8,14 +8,14 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 
 from bot.chat import Incoming, Kind, Reply
-from bot.delivery import LeaseLost, Mailbox, PartState
+from bot.delivery import LeaseLost, Leg, Mailbox, PartState
 from bot.pending import Joining, continues, edited, joined, lane, moved, stops
 from bot.ports import Taken
 
 
 @dataclass(slots=True)
 class _Entry:
-    """One event. `parts` holds the begun parts of its answer, and whether they were shown."""
+    """One event. `parts` holds the lease that claimed each part of its answer."""
 
     event: Incoming
     moved: bool = False
@@ -26,7 +26,7 @@ class _Entry:
     ready_at: float = 0.0
     closed_at: float | None = None
     reply: Reply | None = None
-    parts: dict[int, tuple[int, bool]] = field(default_factory=dict)
+    parts: dict[int, int] = field(default_factory=dict)
 
 
 class MemoryInbox(Mailbox):
@@ -45,6 +45,7 @@ class MemoryInbox(Mailbox):
         self._keys: dict[str, _Entry] = {}
         self._closed: deque[_Entry] = deque()
         self._homes: dict[tuple[str, str], str] = {}
+        self._legs: dict[tuple[int, int], Leg] = {}
         self._tokens = 0
 
     async def put(self, event: Incoming) -> bool:
@@ -128,17 +129,24 @@ class MemoryInbox(Mailbox):
 
     async def begin(self, taken: Taken, part: int) -> PartState:
         entry = self._held(taken)
-        if part in entry.parts:
-            return PartState.SENT if entry.parts[part][1] else PartState.UNCERTAIN
-        entry.parts[part] = (taken.token, False)
+        claimed = entry.parts.get(part, taken.token)
+        leg = self._legs.get((claimed, part), Leg.UNKNOWN)
+        if leg in (Leg.OUT, Leg.SHOWN):
+            return PartState.SENT if leg is Leg.SHOWN else PartState.UNCERTAIN
+        if claimed != taken.token:
+            self._legs[claimed, part] = Leg.VOID
+        entry.parts[part] = taken.token
         return PartState.OPEN
+
+    def mark(self, taken: Taken, part: int, leg: Leg) -> None:
+        if leg is Leg.OUT and self._legs.get((taken.token, part)) is Leg.VOID:
+            raise LeaseLost(taken.event.key)
+        self._legs[taken.token, part] = leg
 
     async def end(self, taken: Taken, part: int, *, sent: bool) -> None:
         for entry in self._open():
-            if entry.parts.get(part, (0, False))[0] == taken.token:
-                del entry.parts[part]
-                if sent:
-                    entry.parts[part] = (taken.token, True)
+            if entry.parts.get(part) == taken.token:
+                self.mark(taken, part, Leg.SHOWN if sent else Leg.FAILED)
 
     async def join(self, taken: Taken, rule: Joining) -> Taken:
         entry = self._leased(taken)
@@ -194,6 +202,8 @@ class MemoryInbox(Mailbox):
         entry.closed_at = self._clock()
         entry.event = replace(entry.event, text="", quote=None, attachments=())
         entry.reply = None
+        for part, token in entry.parts.items():
+            self._legs.pop((token, part), None)
         entry.parts.clear()
         self._entries.remove(entry)
         self._closed.append(entry)

@@ -10,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from adapters.sqlite import inbox_rows as rows
-from adapters.sqlite.inbox_file import InboxFile
+from adapters.sqlite.inbox_file import InboxFile, storage_faults
 from bot.chat import Incoming, Kind, Reply
-from bot.delivery import LeaseLost, Mailbox, PartState
+from bot.delivery import LeaseLost, Leg, Mailbox, PartState
 from bot.pending import Joining, continues, edited, joined, lane, moved, stops
 from bot.ports import Taken
 
@@ -133,19 +133,14 @@ class SqliteInbox(Mailbox):
         return await self._file.write(read)
 
     async def begin(self, taken: Taken, part: int) -> PartState:
-        def begin(db: sqlite3.Connection) -> PartState:
-            event = _held(db, taken)
-            query = "SELECT sent FROM parts WHERE event = ? AND part = ?"
-            row = db.execute(query, (event, part)).fetchone()
-            if row is not None:
-                return PartState.SENT if row[0] else PartState.UNCERTAIN
-            db.execute(
-                "INSERT INTO parts (event, part, token) VALUES (?, ?, ?)",
-                (event, part, taken.token),
-            )
-            return PartState.OPEN
+        return await self._file.write(lambda db: self._begin(db, taken, part))
 
-        return await self._file.write(begin)
+    def mark(self, taken: Taken, part: int, leg: Leg) -> None:
+        wire = self._file.wire
+        with storage_faults(self._file.path):
+            if leg is Leg.OUT and wire.leg(taken.token, part) is Leg.VOID:
+                raise LeaseLost(taken.event.key)
+            wire.mark(taken.token, part, leg)
 
     async def end(self, taken: Taken, part: int, *, sent: bool) -> None:
         change = "UPDATE parts SET sent = 1" if sent else "DELETE FROM parts"
@@ -240,6 +235,23 @@ class SqliteInbox(Mailbox):
         whole = joined(first, pieces)
         db.execute("UPDATE events SET body = ? WHERE id = ?", (rows.event_to_json(whole), event))
         return replace(taken, event=whole)
+
+    def _begin(self, db: sqlite3.Connection, taken: Taken, part: int) -> PartState:
+        event, wire = _held(db, taken), self._file.wire
+        query = "SELECT token, sent FROM parts WHERE event = ? AND part = ?"
+        row = db.execute(query, (event, part)).fetchone()
+        if row is not None:
+            claimed, sent = row
+            leg = Leg.SHOWN if sent else wire.leg(claimed, part)
+            if leg in (Leg.OUT, Leg.SHOWN):
+                return PartState.SENT if leg is Leg.SHOWN else PartState.UNCERTAIN
+            if claimed != taken.token:
+                wire.mark(claimed, part, Leg.VOID)
+        db.execute(
+            "INSERT OR REPLACE INTO parts (event, part, token) VALUES (?, ?, ?)",
+            (event, part, taken.token),
+        )
+        return PartState.OPEN
 
     def _close_event(self, db: sqlite3.Connection, event: int) -> bool:
         """Forgets all but the key. The lease's holder finds its token void."""

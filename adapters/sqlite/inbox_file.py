@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from adapters.sqlite.inbox_rows import SCHEMA, TABLES
+from adapters.sqlite.inbox_wire import Wire
 from bot.errors import StorageError
 
 _SETTINGS = (
@@ -35,6 +36,13 @@ class InboxFile:
         self._busy_timeout = busy_timeout
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="inbox")
         self._connection: sqlite3.Connection | None = None
+        self._wire: Wire | None = None
+
+    @property
+    def wire(self) -> Wire:
+        if self._wire is None:
+            raise StorageError(f"The inbox is closed: {self.path}.")
+        return self._wire
 
     async def prepare(self) -> None:
         """Creates the folder, the file and the tables where they are missing."""
@@ -57,6 +65,9 @@ class InboxFile:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
+            if self._wire is not None:
+                self._wire.close()
+                self._wire = None
 
         with suppress(StorageError):  # closed already
             await self._run(close)
@@ -71,7 +82,7 @@ class InboxFile:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with _faults(self.path):
+        with storage_faults(self.path):
             if self._connection is None:
                 raise sqlite3.ProgrammingError("the inbox is closed")
             self._connection.execute("BEGIN IMMEDIATE")
@@ -83,14 +94,16 @@ class InboxFile:
                     self._connection.execute("ROLLBACK")
 
     def _prepare(self) -> None:
-        with _faults(self.path):
+        with storage_faults(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(
                 self.path, timeout=self._busy_timeout, isolation_level=None
             )
             for pragma in _SETTINGS:
                 self._connection.execute(pragma)
+            self._wire = Wire(self.path.with_name(f"{self.path.name}-wire"))
         with self._transaction() as db:
+            self._wire.prepare()
             version = int(db.execute("PRAGMA user_version").fetchone()[0])
             if version > SCHEMA:
                 raise StorageError(
@@ -103,7 +116,7 @@ class InboxFile:
 
 
 @contextmanager
-def _faults(path: Path) -> Iterator[None]:
+def storage_faults(path: Path) -> Iterator[None]:
     """Turns what SQLite and the file system report into StorageError."""
     try:
         yield
@@ -115,4 +128,4 @@ def _faults(path: Path) -> Iterator[None]:
             f"The inbox {said}: {path}.", _DAMAGED if damaged else _REMEDY
         ) from error
     except OSError as error:
-        raise StorageError(f"The folder of the inbox cannot be made: {path}.", _REMEDY) from error
+        raise StorageError(f"The inbox cannot be made or written: {path}.", _REMEDY) from error

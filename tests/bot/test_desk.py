@@ -14,7 +14,7 @@ from desk_kit import InParts, Messenger, Time, at_work, desk_of, settle
 
 from adapters.memory.inbox import MemoryInbox
 from bot.chat import Incoming, Kind, Place, Reply
-from bot.delivery import interrupted
+from bot.delivery import Journal, Leg, interrupted
 from bot.errors import DeliveryFailed, PlatformGone, StorageError
 from bot.inbox import Desk
 from bot.limits import Limiter, Rate, Rates, slow_down
@@ -499,6 +499,18 @@ class TestRestart:
         assert dict(messenger.shown) == {}
         assert await inbox.waiting() == 0
 
+    async def test_op_01_killed_right_before_the_answer_went_out(
+        self, inbox: MemoryInbox, messenger: Messenger, time: Time
+    ) -> None:
+        await inbox.put(event("1"))
+        killed = await inbox.take("killed", 15.0)
+        assert killed is not None
+        await inbox.keep(killed, Reply("not shown"))
+        await inbox.begin(killed, 0)
+        async with at_work(desk_of(inbox, messenger, time)):
+            await time.advance(60.0)
+        assert messenger.shown[OPS.id] == ["not shown"]
+
     async def test_op_01_killed_while_sending_says_so_once_and_sends_nothing_twice(
         self, inbox: MemoryInbox, messenger: Messenger, time: Time
     ) -> None:
@@ -508,6 +520,7 @@ class TestRestart:
         assert killed is not None
         await inbox.keep(killed, Reply("shown or not, who knows"))
         await inbox.begin(killed, 0)
+        inbox.mark(killed, 0, Leg.OUT)
         async with at_work(desk_of(inbox, messenger, time)):
             await time.advance(60.0)
         assert messenger.shown[OPS.id] == [interrupted(asked)]
@@ -546,6 +559,36 @@ class TestRestart:
             await time.advance(600.0)
         assert messenger.shown[OPS.id] == ["re: question 1", interrupted(event("1"))]
         assert await inbox.waiting() == 0
+
+    async def test_a_part_that_never_went_out_is_sent_after_any_error(
+        self, inbox: MemoryInbox, time: Time
+    ) -> None:
+        """A platform that marks the bytes itself: what broke before them did no harm."""
+        await inbox.put(event("1"))
+        taken = await inbox.take("worker", 15.0)
+        assert taken is not None
+        journal = Journal(inbox, taken)
+        with pytest.raises(RuntimeError):
+            async with journal.part(0, later=True) as go:
+                raise RuntimeError(f"no connection, {go}")
+        async with journal.part(0, later=True) as go:
+            assert go
+            journal.out(0)
+        async with journal.part(0) as go:
+            assert not go
+        assert not journal.uncertain
+
+    async def test_a_cancelled_process_gives_its_questions_back_at_once(
+        self, inbox: MemoryInbox, messenger: Messenger, time: Time
+    ) -> None:
+        async with at_work(desk_of(inbox, messenger, time, Diligent())) as running:
+            await inbox.put(event("1"))
+            await time.advance(1.0)
+            running.cancel()
+            await settle()
+        async with at_work(desk_of(inbox, messenger, time)):
+            await settle()
+        assert messenger.shown[OPS.id] == ["re: question 1"]
 
     async def test_rd_01_who_lost_the_lease_shows_nothing(
         self, inbox: MemoryInbox, messenger: Messenger, time: Time

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.chat import Button, Incoming, Kind, Place, Quote, Reply
-from bot.delivery import LeaseLost, Mailbox, PartState
+from bot.delivery import CLOSING, LeaseLost, Leg, Mailbox, PartState
 from bot.pending import Joining
 from bot.ports import Taken
 from graph.model import Answer, Outcome
@@ -363,19 +363,71 @@ class TestAnswers:
         assert await inbox.kept(heir) == replace(reply, answer=None)
         assert await inbox.keep(heir, Reply("Another.")) == replace(reply, answer=None)
 
-    async def test_begun_and_not_confirmed_is_uncertain(self, inbox: Mailbox, clock: Clock) -> None:
+    async def test_what_the_next_process_finds(self, inbox: Mailbox, clock: Clock) -> None:
         await inbox.put(event("1"))
         killed = await take(inbox)
-        assert await inbox.begin(killed, 0) is PartState.OPEN
-        await inbox.end(killed, 0, sent=True)
-        assert await inbox.begin(killed, 1) is PartState.OPEN
-        await inbox.end(killed, 1, sent=False)
-        assert await inbox.begin(killed, 2) is PartState.OPEN
+        for part in range(3):
+            assert await inbox.begin(killed, part) is PartState.OPEN
+            inbox.mark(killed, part, Leg.OUT)
+            if part < 2:
+                inbox.mark(killed, part, Leg.SHOWN)
+                await inbox.end(killed, part, sent=True)
         clock.advance(LEASE + 1)
         heir = await take(inbox)
         states = [await inbox.begin(heir, part) for part in range(4)]
         sent, uncertain, unsent = PartState.SENT, PartState.UNCERTAIN, PartState.OPEN
-        assert states == [sent, unsent, uncertain, unsent]
+        assert states == [sent, sent, uncertain, unsent]
+
+    @pytest.mark.parametrize(
+        ("legs", "found"),
+        [
+            ([], PartState.OPEN),
+            ([Leg.OUT], PartState.UNCERTAIN),
+            ([Leg.OUT, Leg.SHOWN], PartState.SENT),
+            ([Leg.OUT, Leg.FAILED], PartState.OPEN),
+        ],
+    )
+    @pytest.mark.parametrize("part", [0, 1, CLOSING])
+    async def test_the_marks_of_a_killed_process_count(
+        self, inbox: Mailbox, clock: Clock, *, part: int, legs: list[Leg], found: PartState
+    ) -> None:
+        await inbox.put(event("1"))
+        killed = await take(inbox)
+        if part:
+            await inbox.begin(killed, 0)
+            inbox.mark(killed, 0, Leg.OUT)
+            inbox.mark(killed, 0, Leg.SHOWN)
+            await inbox.end(killed, 0, sent=True)
+        await inbox.begin(killed, part)
+        for leg in legs:
+            inbox.mark(killed, part, leg)
+        for _ in range(2):  # the next process dies as well, before it sends anything
+            clock.advance(LEASE + 1)
+            heir = await take(inbox)
+            assert await inbox.begin(heir, part) is found
+
+    async def test_what_certainly_failed_is_sent_again(self, inbox: Mailbox) -> None:
+        await inbox.put(event("1"))
+        taken = await take(inbox)
+        for _ in range(3):
+            assert await inbox.begin(taken, 0) is PartState.OPEN
+            inbox.mark(taken, 0, Leg.OUT)
+            inbox.mark(taken, 0, Leg.FAILED)
+            await inbox.end(taken, 0, sent=False)
+
+    async def test_rd_01_a_part_that_another_worker_claimed_does_not_go_out(
+        self, inbox: Mailbox, clock: Clock
+    ) -> None:
+        """A process stood still between claiming and sending, and wakes up."""
+        await inbox.put(event("1"))
+        frozen = await take(inbox)
+        await inbox.begin(frozen, 0)
+        clock.advance(LEASE + 1)
+        heir = await take(inbox)
+        assert await inbox.begin(heir, 0) is PartState.OPEN
+        with pytest.raises(LeaseLost):
+            inbox.mark(frozen, 0, Leg.OUT)
+        inbox.mark(heir, 0, Leg.OUT)
 
     async def test_a_confirmation_counts_after_the_lease_was_lost(
         self, inbox: Mailbox, clock: Clock
@@ -383,6 +435,7 @@ class TestAnswers:
         await inbox.put(event("1"))
         slow = await take(inbox)
         await inbox.begin(slow, 0)
+        inbox.mark(slow, 0, Leg.OUT)
         clock.advance(LEASE + 1)
         heir = await take(inbox)
         await inbox.end(slow, 0, sent=True)
