@@ -147,3 +147,42 @@ async def at_work(desk: Desk) -> AsyncIterator[asyncio.Task[None]]:
         await settle()
         yield running
         running.cancel()
+
+
+class Diligent:
+    """A handler that waits to be told to go on, and remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.go = asyncio.Event()
+        self.begun: list[str] = []
+        self.late: list[bool] = []
+        self.attempts: list[int] = []
+
+    async def __call__(
+        self, event: Incoming, conversation: Conversation, attempt: int, late: bool
+    ) -> None:
+        self.begun.append(event.text)
+        self.late.append(late)
+        self.attempts.append(attempt)
+        await self.go.wait()
+        await conversation.answer(Reply(f"re: {event.text}"))
+
+
+class Failing:
+    """A handler that raises what it is given, then answers."""
+
+    def __init__(self, *faults: Exception) -> None:
+        self.faults = list(faults)
+
+    async def __call__(
+        self, event: Incoming, conversation: Conversation, attempt: int, late: bool
+    ) -> None:
+        if self.faults:
+            raise self.faults.pop(0)
+        await conversation.answer(Reply(f"re: {event.text}"))
+
+
+async def accept(desk: Desk, *events: Incoming) -> None:
+    for each in events:
+        await desk.accept(each)
+    await settle()
