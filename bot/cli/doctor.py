@@ -13,6 +13,8 @@ import typer
 from bot.app import make_embedder, make_model, make_web, open_index
 from bot.errors import BotError
 from bot.ingest.chunk import CHUNKER_VERSION
+from bot.ingest.lock import as_seen
+from bot.library import LOCK_FILE
 from bot.ports import SourceRecord, SyncState
 from bot.registry import factory
 from bot.settings import Settings, config_path, unknown_variables
@@ -104,27 +106,30 @@ async def _index(settings: Settings) -> Finding:
     embedder = await _main_embedder(settings)
     try:
         info = await index.info()
-        records = await index.sources()
+        records = [as_seen(r, settings.home / LOCK_FILE) for r in await index.sources()]
         if not info.chunks:
-            return Finding("index", "bad", "no documents are indexed", "belay sync DIR")
+            return Finding("index", "bad", "no documents are indexed", "run belay sync DIR")
         await index.begin(embedder.name, embedder.dimension, CHUNKER_VERSION)
     finally:
         await index.close()
         await _close(embedder)
     broken = [r for r in records if r.state in (SyncState.INTERRUPTED, SyncState.FAILED)]
-    summary = f"{info.chunks} chunks from {len(records)} sources"
+    summary = f"{info.chunks} chunks from {len(records)} source{'s' * (len(records) != 1)}"
     if broken:
         names = ", ".join(f"{record.name} ({record.state.value})" for record in broken)
-        return Finding("index", "note", f"{summary}; not complete: {names}", "belay sync")
-    missing = await asyncio.to_thread(_gone, records)
+        return Finding("index", "note", f"{summary}; not complete: {names}", "run belay sync")
+    missing = await asyncio.to_thread(_gone, settings, records)
     if missing:
-        remedy = "mount it again, or take it out with belay forget"
+        remedy = "mount it again, or take it out with belay forget NAME"
         return Finding("index", "note", f"{summary}; gone: {', '.join(missing)}", remedy)
     return Finding("index", "ok", summary)
 
 
-def _gone(records: Sequence[SourceRecord]) -> list[str]:
-    return [r.location for r in records if r.location and not Path(r.location).exists()]
+def _gone(settings: Settings, records: Sequence[SourceRecord]) -> list[str]:
+    """Folders that were synced or are to be synced, and are not there."""
+    paths = [Path(r.location) for r in records if r.location]
+    paths += [item.path.expanduser() for item in settings.sources]
+    return sorted({str(path) for path in paths if not path.exists()})
 
 
 async def _model(settings: Settings) -> Finding:
