@@ -183,7 +183,8 @@ class Machine:
     def _failed(self, question: Question, key: str, error: BaseException) -> Answer:
         """The error goes to the log under an id; the person gets the id and a sentence."""
         error_id = uuid.uuid4().hex[:8]
-        log.error("question failed: %s (error id %s)", key, error_id, exc_info=error)
+        level = logging.INFO if isinstance(error, IndexEmpty) else logging.ERROR
+        log.log(level, "question failed: %s (error id %s)", key, error_id, exc_info=error)
         language = question_language(question.text)
         return Answer(
             question_id=question.id,
