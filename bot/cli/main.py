@@ -141,11 +141,17 @@ def eval_(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Also write all figures to this file.")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.html", help="Also write a page with charts and the worst questions."
+        ),
+    ] = None,
 ) -> None:
     """Measure answers on labelled questions: recall, honesty, query types, milliseconds."""
-    from bot.cli.evals import evaluate
+    from bot.cli.evals import Files, evaluate
 
-    run(evaluate, words, docs, json_file)
+    run(evaluate, words, docs, Files(json_file, report))
 
 
 @app.command()
