@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.evals.run import SOURCE, Result
 from bot.evals.rows import Part, Row
+from bot.evals.run import SOURCE, Result
 from graph.model import Answer, Citation, Outcome, Passage, SourceType
 from graph.relevance import MIDDLE, STEEPNESS
 from graph.trace import Trace, TraceCandidate
