@@ -186,7 +186,12 @@ def _respelt_across(low: str, profile: Profile) -> list[str]:
 
 
 def _respelt(item: str, language: Language, profile: Profile) -> list[str]:
-    return spelling.near_spellings(item, profile.vocabularies[language].stems)
+    return spelling.near_spellings(item, _shelves(profile.vocabularies[language]))
+
+
+@lru_cache(maxsize=8)
+def _shelves(vocabulary: Vocabulary) -> spelling.Shelves:
+    return spelling.shelved(vocabulary.stems)
 
 
 def _weight(

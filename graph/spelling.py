@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 WORTH = 0.8
 """What a corrected word is worth against the word itself."""
 
+Shelves = Mapping[tuple[str, int], list[str]]
+
+_LONG = 9  # letters from which two edits are forgiven
 _SHORTEST = 5  # shorter words have too many neighbours one edit away
 
 
@@ -29,10 +32,23 @@ def distance(left: str, right: str, limit: int) -> int:
     return row[-1]
 
 
-def near_spellings(stem: str, known: Iterable[str]) -> list[str]:
+def near_spellings(stem: str, known: Shelves) -> list[str]:
     """Known stems one edit away (two from nine letters on) with the same first letter."""
     if len(stem) < _SHORTEST or not stem.isalpha():
         return []
-    limit = 2 if len(stem) >= 9 else 1  # noqa: PLR2004
-    same_start = (item for item in known if item[:1] == stem[:1] and item.isalpha())
-    return [item for item in same_start if distance(stem, item, limit) <= limit]
+    limit = 2 if len(stem) >= _LONG else 1
+    return [
+        item
+        for length in range(len(stem) - limit, len(stem) + limit + 1)
+        for item in known.get((stem[0], length), ())
+        if distance(stem, item, limit) <= limit
+    ]
+
+
+def shelved(known: Iterable[str]) -> Shelves:
+    """Words by first letter and length, so that few are compared."""
+    shelves: dict[tuple[str, int], list[str]] = {}
+    for item in known:
+        if item.isalpha():
+            shelves.setdefault((item[0], len(item)), []).append(item)
+    return shelves
