@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from graph.model import Grade, QueryType, Ranked, Verdict
 from graph.policy import Policy
-from graph.text import fold, tokens
+from graph.text import fold, token_set
 from graph.view import QuestionView
 
 _ENOUGH_WORDS = 3  # asked words beside the name from which their absence means something
@@ -106,16 +106,18 @@ def holds_only_the_name(view: QuestionView, ranked: Sequence[Ranked]) -> bool:
     best = ranked[0].passage
     if best.language != view.language:
         return False
-    name = frozenset(tokens(f"{best.title} {best.document.rsplit('/', 1)[-1].rsplit('.', 1)[0]}"))
+    name = token_set(f"{best.title} {best.document.rsplit('/', 1)[-1].rsplit('.', 1)[0]}")
     beside = [word for word in view.words if not name & word.worths(best.language).keys()]
     if len(beside) < _ENOUGH_WORDS:
         return False
-    text = " ".join(
-        " ".join((*item.passage.heading, item.passage.text))
-        for item in ranked
-        if (item.passage.source, item.passage.document) == (best.source, best.document)
+    held: frozenset[str] = frozenset().union(
+        *(
+            token_set(" ".join(item.passage.heading)) | token_set(item.passage.text)
+            for item in ranked
+            if (item.passage.source, item.passage.document) == (best.source, best.document)
+        )
     )
-    return replace(view, words=tuple(beside)).coverage(tokens(text), best.language) < _HARDLY_ANY
+    return replace(view, words=tuple(beside)).coverage(held, best.language) < _HARDLY_ANY
 
 
 def _unknown(view: QuestionView) -> tuple[str, ...]:

@@ -8,12 +8,12 @@ from pathlib import PurePosixPath
 
 from graph.model import Language, Passage, Ranked
 from graph.quantities import amounts, spelled
-from graph.text import tokens
+from graph.text import token_set, tokens
 from graph.units import Shape, Unit
 from graph.view import Coverage, QuestionView
 
 _OF_ITSELF, _IN_CONTEXT, _OF_PASSAGE, _ASKED_SHAPE = 0.4, 0.6, 0.5, 0.25
-_KEPT = 2048  # units and headings whose words are remembered
+_KEPT = 2048  # units whose words are remembered
 _HOW = re.compile(
     r"\bhow (?:do|to|can|should|would)\b|\b(?:steps|procedure|commands?|restart|roll ?back|recover"
     r"|mitigate|fix)\b|\bwhat (?:do|should|can) (?:i|we)\b"
@@ -42,7 +42,7 @@ class UnitScore:
         """Own words, words with the headings above, relevance of the passage, the asked shape."""
         passage = item.passage
         own = _words(unit)
-        above = _words_of("\n".join((*names(passage), *unit.heading)))
+        above = token_set("\n".join((*names(passage), *unit.heading)))
         coverage = self._coverage(passage.language)
         return (
             _OF_ITSELF * coverage.of(own)
@@ -72,11 +72,6 @@ def names(passage: Passage) -> tuple[str, ...]:
 @lru_cache(maxsize=_KEPT)
 def _words(unit: Unit) -> frozenset[str]:
     return frozenset(tokens(f"{unit.lead}\n{unit.text}\n{' '.join(unit.columns)}"))
-
-
-@lru_cache(maxsize=_KEPT)
-def _words_of(headings: str) -> frozenset[str]:
-    return frozenset(tokens(headings))
 
 
 @lru_cache(maxsize=_KEPT)
