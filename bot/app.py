@@ -99,12 +99,19 @@ async def opened(
 
 async def _check(index: KnowledgeIndex, embedder: Embedder, words: Embedder) -> None:
     """Refuses another embedder's index; fits the profile that a first sync, cut short, lacks."""
-    info = await index.info()
-    if not info.chunks:
-        return
-    await index.begin(embedder.name, embedder.dimension, CHUNKER_VERSION)
-    if info.profile_revision < 0:
+    info = await require_compatible(index, embedder)
+    if info.chunks and info.profile_revision < 0:
         await refresh(index, embedder, words)
+
+
+async def require_compatible(index: KnowledgeIndex, embedder: Embedder) -> IndexInfo:
+    """Raises IndexIncompatible for an index of other tools; writes nothing into one that fits, so
+    a full disk or a read-only folder keeps nobody from asking."""
+    info = await index.info()
+    tools = (embedder.name, embedder.dimension, CHUNKER_VERSION)
+    if info.chunks and tools != (info.embedder, info.dimension, info.chunker):
+        await index.begin(*tools)
+    return info
 
 
 async def open_index(folder: Path) -> KnowledgeIndex:
