@@ -115,17 +115,9 @@ def _score(
         y = x
     final = calibration.final[view.language]
     u = (fused(x, y) - final.m) / final.g - _penalties(view, group)
-    coverage = words.coverage()
-    return [
-        _Scored(
-            item.passage,
-            None if cosines is None else float(cosines[row]),
-            float(bm25[row]),
-            float(u[row]),
-            float(coverage[row]),
-        )
-        for row, item in enumerate(group)
-    ]
+    raw = [None] * len(group) if cosines is None else cosines.tolist()
+    columns = zip(group, raw, bm25.tolist(), u.tolist(), words.coverage().tolist(), strict=True)
+    return [_Scored(item.passage, *values) for item, *values in columns]
 
 
 def fused(x: Floats, y: Floats) -> Floats:
