@@ -18,6 +18,7 @@ from bot.reply import to_markdown
 from bot.settings import Settings
 from bot.terminal import Terminal
 from bot.traces import TraceLog
+from graph.errors import ModelMisconfigured
 from graph.machine import Finished
 from graph.model import Outcome, Turn
 from graph.state import Stage, Token
@@ -25,6 +26,7 @@ from graph.state import Stage, Token
 GREETING = "Ask about your documents. An empty line or Ctrl-D ends the chat."
 PROMPT = "> "
 NOTHING_INDEXED = "No documents are indexed yet. Try: belay sync ~/runbooks"
+NOT_ACCEPTED = "The chat model's name, key or address is wrong: `belay doctor` says which."
 FAILED = 1  # the exit code of `ask` when something that was needed did not work
 _ECHO = 200  # characters of a piped question that are repeated above its answer
 
@@ -103,6 +105,8 @@ async def _answer(
             else:
                 finished = event
     assert finished is not None
+    if any(call.error == ModelMisconfigured.__name__ for call in finished.trace.calls):
+        terminal.note(NOT_ACCEPTED)
     await TraceLog(Path(app.settings.home)).add(finished.trace)
     return finished
 
