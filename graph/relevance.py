@@ -58,9 +58,11 @@ def rank(
     view: QuestionView, candidates: Sequence[Candidate], profile: Profile, policy: Policy
 ) -> tuple[Ranked, ...]:
     """All candidates with their scores, best first. Ties keep the order of passage ids."""
+    # Sorted first: the last bit of a matrix product depends on where a row stands.
+    ordered = sorted(candidates, key=lambda item: item.passage.id)
     found: list[_Scored] = []
     for language in LANGUAGES:
-        group = [item for item in candidates if item.passage.language == language]
+        group = [item for item in ordered if item.passage.language == language]
         if group:
             found.extend(_score(view, group, language, profile))
     found.sort(key=lambda item: item.passage.id)
