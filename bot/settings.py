@@ -120,7 +120,7 @@ class SourceSettings(_Section):
 
 
 class IngestSettings(_Section):
-    max_file_bytes: int = Field(default=20_000_000, ge=1000)
+    max_file_bytes: int = Field(default=10 * 1024 * 1024, ge=1000)
     mask_secrets: bool = True
     shrink_limit: float = Field(default=0.5, ge=0, le=1)  # a sync that would lose more is refused
 
