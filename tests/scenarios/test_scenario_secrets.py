@@ -116,6 +116,19 @@ async def test_sc_01_orders_in_a_question_are_no_orders(a_team: OpenTeam, questi
         assert question not in prompt.system
 
 
+async def test_sc_01_such_a_document_is_pointed_out(
+    a_team: OpenTeam, caplog: pytest.LogCaptureFixture
+) -> None:
+    team = await a_team({})
+    team.write({**PLANTED["an order in a note"], "vpn.md": "VPN access: the portal.\n"})
+    with caplog.at_level(logging.INFO):
+        report = await team.sync()
+    (problem,) = report.problems
+    assert (problem.path, problem.line) == ("notes.md", 5)
+    assert "order to a language model" in caplog.text
+    assert report.indexed == 2
+
+
 # SC-09
 
 TELEGRAM = "123456789:AAHfiqksKZ8WmR2zXnIhXcQnZaq1u3tZd5k"
