@@ -36,7 +36,6 @@ class _Quote:
     unit: Unit
     number: int  # of the passage, from 1
     score: float
-    order: int = 0
 
 
 def extract(
@@ -102,7 +101,10 @@ def _chosen(
 ) -> list[_Quote]:
     kept = _of_environment(view.text, given, quotes)
     score = UnitScore(view)
-    scored = [replace(quote, score=score.of(quote.unit, given[quote.number - 1])) for quote in kept]
+    scored = [
+        _Quote(quote.unit, quote.number, score.of(quote.unit, given[quote.number - 1]))
+        for quote in kept
+    ]
     scored.sort(key=lambda quote: -quote.score)
     chosen: list[_Quote] = []
     left = limit

@@ -179,9 +179,10 @@ class WordTable:
         lengths: Floats,
     ) -> None:
         self._view, self._language = view, language
+        self._worths = [word.worths(language) for word in view.words]
         terms = dict.fromkeys(view.wholes)
-        for word in view.words:
-            terms.update(dict.fromkeys(word.worths(language)))
+        for worths in self._worths:
+            terms.update(dict.fromkeys(worths))
         self._places = {term: place for place, term in enumerate(terms)}
         table = counts(term_hashes(terms))
         saturation = K1 * (1 - B + B * lengths / max(profile.statistics.mean_length, 1.0))
@@ -208,8 +209,7 @@ class WordTable:
         covered = np.zeros(self._rows, dtype=np.float32)
         if not total:
             return covered
-        for word in self._view.words:
-            worths = word.worths(self._language)
+        for word, worths in zip(self._view.words, self._worths, strict=True):
             places = [self._places[item] for item in worths]
             values = np.array(list(worths.values()), dtype=np.float32)
             covered += word.idf * (self._present[:, places] * values).max(axis=1)

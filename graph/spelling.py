@@ -15,8 +15,11 @@ _SHORTEST = 5  # shorter words have too many neighbours one edit away
 
 def distance(left: str, right: str, limit: int) -> int:
     """Edit distance with adjacent swaps counted once (optimal string alignment), up to `limit`."""
+    left, right = _differing(left, right)
     if abs(len(left) - len(right)) > limit:
         return limit + 1
+    if not left or not right:
+        return max(len(left), len(right))
     before: list[int] = []
     previous: list[int] = []
     row = list(range(len(right) + 1))
@@ -30,6 +33,18 @@ def distance(left: str, right: str, limit: int) -> int:
         if min(row) > limit:
             return limit + 1
     return row[-1]
+
+
+def _differing(left: str, right: str) -> tuple[str, str]:
+    """What is left of two words without their common beginning and end."""
+    shorter = min(len(left), len(right))
+    start = 0
+    while start < shorter and left[start] == right[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and left[-1 - end] == right[-1 - end]:
+        end += 1
+    return left[start : len(left) - end], right[start : len(right) - end]
 
 
 def near_spellings(stem: str, known: Shelves) -> list[str]:

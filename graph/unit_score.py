@@ -66,7 +66,12 @@ class UnitScore:
 
 def names(passage: Passage) -> tuple[str, ...]:
     """What stands above a passage: title, headings, file name."""
-    return passage.title, *passage.heading, PurePosixPath(passage.document).stem
+    return passage.title, *passage.heading, _file_name(passage.document)
+
+
+@lru_cache(maxsize=_KEPT)
+def _file_name(document: str) -> str:
+    return PurePosixPath(document).stem
 
 
 @lru_cache(maxsize=_KEPT)

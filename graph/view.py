@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from graph import spelling
 from graph.model import Language
 from graph.ports import Vector
+
+_CYRILLIC = re.compile(r"[а-я]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +87,4 @@ class Coverage:
 
 
 def _script(stem: str) -> Language:
-    return "ru" if any("а" <= ch <= "я" for ch in stem) else "en"
+    return "ru" if _CYRILLIC.search(stem) else "en"
