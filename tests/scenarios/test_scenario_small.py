@@ -49,6 +49,7 @@ CORPORA: dict[str, Corpus] = {
             ("when are production deploys frozen?", "freeze.md", "Fridays"),
             ("Are prod deploys frozen on Fridays?", "freeze.md", "Fridays"),
             ("can I deploy to production on Friday?", "freeze.md", "Fridays"),
+            ("can I deploy to production on Friday evening?", "freeze.md", "Fridays"),
             ("from what time are deploys frozen on Fridays?", "freeze.md", "15:00"),
         ),
         unrelated=(
@@ -197,7 +198,7 @@ CORPORA: dict[str, Corpus] = {
     ),
     "one command, two languages": Corpus(
         files={
-            "drain.md": "To drain a node from the cluster run kubectl drain.\n",
+            "drain.md": "To drain a node run kubectl drain.\n",
         },
         asked=(
             ("как вывести ноду из кластера?", "drain.md", "kubectl drain"),
@@ -217,6 +218,7 @@ CORPORA: dict[str, Corpus] = {
         asked=(
             ("how long are logs kept?", "retention.md", "30 days"),
             ("how many days are logs kept in Loki?", "retention.md", "30 days"),
+            ("сколько хранятся логи?", "retention.md", "30 days"),
             ("сколько хранятся логи в Loki?", "retention.md", "30 days"),
             ("сколько дней хранятся логи?", "retention.md", "30 days"),
             ("how do I restart the parser?", "restart.md", "systemctl restart parser"),
