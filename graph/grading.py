@@ -13,6 +13,7 @@ from graph.view import QuestionView
 _ENOUGH_WORDS = 3  # asked words beside the name from which their absence means something
 _HARDLY_ANY = 0.1  # coverage of those words
 _NEAR_FLOOR = 0.15  # of relevance
+_NEARLY_ALL = 0.8  # coverage from which the floor is enough
 _MOST_WORDS = 0.5  # coverage
 SPREAD_UNIT = 0.10  # of relevance-like spread for one unit of u
 
@@ -61,6 +62,8 @@ def _verdict(
         return Verdict.PARTIAL, f"no document mentions {', '.join(missing)}"
     if value >= threshold:
         return Verdict.RELEVANT, f"best relevance {value:.2f} reaches {threshold:.2f}"
+    if value >= policy.floor and best.scores.coverage >= _NEARLY_ALL and len(view.words) > 1:
+        return Verdict.RELEVANT, f"best relevance {value:.2f}, and nearly all asked words are there"
     return Verdict.PARTIAL, f"best relevance {value:.2f} is under {threshold:.2f}"
 
 

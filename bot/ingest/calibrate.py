@@ -220,7 +220,8 @@ class _Fitter:
             scores = [self._fuse(language, item, calibration) for item in one.reached]
             own = self._anchor(one, scores, "final")
             share = min(1.0, one.snippets / ENOUGH)
-            final[language] = _mix_anchor(own, self._shipped.final[language], share)
+            base = self._shipped.final_for(language, len(self._corpus.passages))
+            final[language] = _mix_anchor(own, base, share)
             best = self._best(one, scores)[0]
             negatives[language] = (best - final[language].m) / final[language].g
         return replace(calibration, final=final, negatives=negatives)
