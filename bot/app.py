@@ -13,7 +13,7 @@ from typing import Any
 
 from bot.ingest.chunk import CHUNKER_VERSION
 from bot.ingest.refresh import refresh
-from bot.ports import KnowledgeIndex
+from bot.ports import IndexInfo, KnowledgeIndex
 from bot.registry import factory
 from bot.settings import Settings
 from graph.machine import Machine
@@ -45,7 +45,11 @@ class App:
         level: str = "",
         web: bool = True,
     ) -> Question:
-        """A question of the person at the terminal, who reads what `level` may read."""
+        """A question of the person at the terminal, who reads what `level` may read.
+
+        Bytes of a command line that are no text become question marks.
+        """
+        text = text.encode("utf-8", "replace").decode("utf-8")
         scope = Scope(
             levels=levels_up_to(level or self.settings.level),
             now=datetime.now(UTC),
@@ -79,7 +83,7 @@ async def opened(
         words: Embedder = await kept(factory("embedder.builtin")())
         embedder = words
         if settings.embedder != "builtin":
-            embedder = await kept(await make_embedder(settings))
+            embedder = await kept(await make_embedder(settings, await index.info()))
         if check:
             await _check(index, embedder, words)
         ports = Ports(
@@ -95,12 +99,19 @@ async def opened(
 
 async def _check(index: KnowledgeIndex, embedder: Embedder, words: Embedder) -> None:
     """Refuses another embedder's index; fits the profile that a first sync, cut short, lacks."""
-    info = await index.info()
-    if not info.chunks:
-        return
-    await index.begin(embedder.name, embedder.dimension, CHUNKER_VERSION)
-    if info.profile_revision < 0:
+    info = await require_compatible(index, embedder)
+    if info.chunks and info.profile_revision < 0:
         await refresh(index, embedder, words)
+
+
+async def require_compatible(index: KnowledgeIndex, embedder: Embedder) -> IndexInfo:
+    """Raises IndexIncompatible for an index of other tools; writes nothing into one that fits, so
+    a full disk or a read-only folder keeps nobody from asking."""
+    info = await index.info()
+    tools = (embedder.name, embedder.dimension, CHUNKER_VERSION)
+    if info.chunks and tools != (info.embedder, info.dimension, info.chunker):
+        await index.begin(*tools)
+    return info
 
 
 async def open_index(folder: Path) -> KnowledgeIndex:
@@ -109,8 +120,12 @@ async def open_index(folder: Path) -> KnowledgeIndex:
     return index
 
 
-async def make_embedder(settings: Settings) -> Embedder:
-    """The main embedder that the settings name. Raises SettingsError, EmbedderError."""
+async def make_embedder(settings: Settings, info: IndexInfo | None = None) -> Embedder:
+    """The main embedder that the settings name. Raises SettingsError, EmbedderError.
+
+    A remote one is asked for its dimension only when `info`, of the index, does not tell: while
+    its server is down, questions are still answered by keywords.
+    """
     if settings.embedder == "e5":
         e5: Embedder = await asyncio.to_thread(factory("embedder.e5"))
         return e5
@@ -120,6 +135,7 @@ async def make_embedder(settings: Settings) -> Embedder:
         base_url=settings.model_url,
         api_key=settings.model_key.get_secret_value(),
         timeout=settings.limits.embed_timeout,
+        dimension=info.dimension if info and info.embedder == settings.embedder else None,
     )
     await remote.probe()
     embedder: Embedder = remote

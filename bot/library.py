@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bot.app import App
 from bot.errors import SourceError
+from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
 from bot.ingest.refresh import refresh
 from bot.ingest.report import SyncReport
@@ -32,20 +33,52 @@ class Shelf:
     access: Access = field(default_factory=Access)
 
 
-async def shelves(app: App, folders: Sequence[Path]) -> list[Shelf]:
-    """What a sync goes through: the named folders, or else all that are known.
+async def shelves(app: App, folders: Sequence[Path], *, every: bool = False) -> list[Shelf]:
+    """What a sync goes through: the named folders, or else all that are known; both for `every`.
 
     Raises SourceError when there is nothing to sync.
     """
     known = await _known(app)
-    if folders:
-        return [_shelf_for(path, known) for path in folders]
+    named: list[Shelf] = []
+    for path in folders:
+        shelf = _shelf_for(path, [*known, *named])
+        if shelf not in named:
+            named.append(shelf)
+    if named:
+        return named + [shelf for shelf in known if every and shelf not in named]
     if not known:
         raise SourceError(
             "There is nothing to sync yet.",
             "Name a folder: belay sync ~/runbooks, or list it under [[sources]] in belay.toml.",
         )
     return list(known)
+
+
+async def check(app: App, shelf: Shelf) -> None:
+    """Raises SourceError when there is no folder, or nothing in it to read."""
+    async for _ in _source(app, shelf).files():
+        return
+
+
+async def clear(app: App, chosen: Sequence[Shelf]) -> None:
+    """Takes everything out of the index, so that `chosen` can be read with other tools.
+
+    Nothing is taken out when a folder or the embedder cannot be read, or while another process
+    syncs. Raises BotError, EmbedderError.
+    """
+    for shelf in chosen:
+        await check(app, shelf)
+    await app.embedder.embed_questions(["ready"])
+    with held(app.settings.home / LOCK_FILE):
+        await app.index.reset()
+
+
+async def remove(app: App, name: str) -> int:
+    """Takes a source out of the index; returns how many chunks went. Raises BotError."""
+    with held(app.settings.home / LOCK_FILE):
+        gone = await app.index.remove_source(name)
+        await refresh(app.index, app.embedder, app.words)
+    return gone
 
 
 async def sync_shelf(
@@ -58,13 +91,9 @@ async def sync_shelf(
 ) -> SyncReport:
     """Brings one folder up to date, and the index's profile with it. Raises BotError."""
     ingest = app.settings.ingest
-    source: Source = factory("source.folder")(
-        shelf.path,
-        shelf.name,
-        include=shelf.include,
-        exclude=shelf.exclude,
-        max_bytes=ingest.max_file_bytes,
-    )
+    source = _source(app, shelf)
+    if shelf.name not in [record.name for record in await app.index.sources()]:
+        await check(app, shelf)  # a path with a typing error is not remembered
     options = SyncOptions(
         access=shelf.access,
         location=str(shelf.path),
@@ -83,6 +112,17 @@ async def sync_shelf(
     finally:
         progress.end()
     return report
+
+
+def _source(app: App, shelf: Shelf) -> Source:
+    source: Source = factory("source.folder")(
+        shelf.path,
+        shelf.name,
+        include=shelf.include,
+        exclude=shelf.exclude,
+        max_bytes=app.settings.ingest.max_file_bytes,
+    )
+    return source
 
 
 async def _known(app: App) -> list[Shelf]:

@@ -120,7 +120,7 @@ class SourceSettings(_Section):
 
 
 class IngestSettings(_Section):
-    max_file_bytes: int = Field(default=20_000_000, ge=1000)
+    max_file_bytes: int = Field(default=10 * 1024 * 1024, ge=1000)
     mask_secrets: bool = True
     shrink_limit: float = Field(default=0.5, ge=0, le=1)  # a sync that would lose more is refused
 
@@ -159,6 +159,12 @@ class Settings(BaseSettings):
     @classmethod
     def in_capitals(cls, value: Any) -> Any:
         return value.upper() if isinstance(value, str) else value
+
+    @field_validator("home", mode="before")
+    @classmethod
+    def not_the_working_directory(cls, value: Any) -> Any:
+        """An empty variable means the default, not the place where the command was typed."""
+        return value or cls.model_fields["home"].default
 
     @field_validator("level")
     @classmethod
@@ -283,5 +289,7 @@ def _explain(error: ValidationError) -> str:
         path = [str(part) for part in item["loc"]]
         key = PREFIX + "__".join(path).upper().removeprefix(PREFIX)
         message = item["msg"].removeprefix("Value error, ")
+        if item["type"] == "extra_forbidden":
+            message = "there is no such setting"
         lines.append(f"{key} ({'.'.join(path).lower().removeprefix('belay_')}): {message}")
     return "; ".join(lines)

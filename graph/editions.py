@@ -37,7 +37,7 @@ class _Edition:
     """What tells a document's edition."""
 
     place: tuple[str, str]  # source, document
-    shelf: tuple[str, PurePosixPath]  # source, folder
+    shelf: tuple[str, str]  # source, folder
     stem: str  # file name without its edition
     edition: tuple[int, ...]  # year or version in the file name; empty when there is none
     names: frozenset[str]  # by which another document may call it
@@ -48,7 +48,10 @@ class _Edition:
 
 def older_editions(given: Sequence[Passage]) -> Mapping[int, int]:
     """For each older edition among `given` the index of the newest edition beside it."""
-    editions = [_edition(passage) for passage in given]
+    editions = [
+        _edition(item.source, item.document, item.title, item.text, item.updated_at)
+        for item in given
+    ]
     found: dict[int, int] = {}
     for old, older in enumerate(editions):
         newest = None
@@ -62,22 +65,24 @@ def older_editions(given: Sequence[Passage]) -> Mapping[int, int]:
     return found
 
 
-def _edition(passage: Passage) -> _Edition:
-    name = PurePosixPath(passage.document)
+@lru_cache(maxsize=512)
+def _edition(
+    source: str, document: str, title: str, text: str, updated_at: datetime | None
+) -> _Edition:
+    name = PurePosixPath(document)
     stem, edition = _named(name.stem)
     return _Edition(
-        place=(passage.source, passage.document),
-        shelf=(passage.source, name.parent),
+        place=(source, document),
+        shelf=(source, str(name.parent)),
         stem=stem,
         edition=edition,
-        names=frozenset({fold(name.name), fold(name.stem), fold(passage.title)} - {""}),
-        replaces=_replaces(passage.text),
-        title=fold(passage.title),
-        updated_at=passage.updated_at,
+        names=frozenset({fold(name.name), fold(name.stem), fold(title)} - {""}),
+        replaces=_replaces(text),
+        title=fold(title),
+        updated_at=updated_at,
     )
 
 
-@lru_cache(maxsize=4096)
 def _named(name: str) -> tuple[str, tuple[int, ...]]:
     """The file name without its year or version, and that."""
     match = _EDITION.search(name)
@@ -88,7 +93,6 @@ def _named(name: str) -> tuple[str, tuple[int, ...]]:
     return fold(rest).strip(), tuple(int(part) for part in re.split(r"[._]", number))
 
 
-@lru_cache(maxsize=512)
 def _replaces(text: str) -> tuple[str, ...]:
     lower = text.lower()
     if not any(sign in lower for sign in _SIGNS):

@@ -7,7 +7,7 @@ A name given by the question may stand where a cited passage has a placeholder (
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -123,12 +123,11 @@ class Evidence:
 
     def _holds_command(self, text: str) -> bool:
         """A line of a fence is whole: a command that lost its tail is another command."""
-        pattern = _bounded(text)
         in_commands = False
         for command in self.commands:
-            for match in pattern.finditer(command):
+            for end in _ends(text, command):
                 in_commands = True
-                if _OPERATOR.match(command[match.end() :]):
+                if _OPERATOR.match(command[end:]):
                     return True
         return self._filled(text) or (not in_commands and self._holds_exactly(text))
 
@@ -181,19 +180,45 @@ def _template(command: str) -> re.Pattern[str]:
     return re.compile("".join([*pieces, re.escape(command[place:])]))
 
 
-def _bounded(text: str) -> re.Pattern[str]:
-    """`text` as whole words: `pod` is not in `pods`, `1.34` not in `1.34.1`."""
-    before = r"(?<![\w-])(?<!\d[.,])" if text[:1].isalnum() else r"(?<![\w-])"
-    if not re.match(r"[\w-]", text):
-        before = ""
-    after = r"(?![\w-]|[.,]\w)" if re.search(r"\w$", text) else ""
-    if "://" in text:  # a longer address is another page
-        after += r"(?!/\w)"
-    return re.compile(before + re.escape(text) + after)
-
-
 def _found(text: str, within: str) -> bool:
-    return text in within and _bounded(text).search(within) is not None
+    return next(_ends(text, within), -1) >= 0
+
+
+def _ends(text: str, within: str) -> Iterator[int]:
+    """Where `text` ends in `within`, as whole words: `pod` is not in `pods`, `1.34` not in
+    `1.34.1`, and a longer address is another page."""
+    place = within.find(text)
+    while place >= 0:
+        end = place + len(text)
+        if _starts(text, within, place) and _stops(text, within, end):
+            yield end
+        place = within.find(text, place + 1)
+
+
+def _starts(text: str, within: str, place: int) -> bool:
+    if not _inside(text[:1]) or place == 0:
+        return True
+    before = within[place - 1]
+    in_number = text[0].isalnum() and before in ".," and within[: place - 1][-1:].isdecimal()
+    return not _inside(before) and not in_number
+
+
+def _stops(text: str, within: str, end: int) -> bool:
+    after, further = within[end : end + 1], within[end + 1 : end + 2]
+    if "://" in text and after == "/" and _lettered(further):
+        return False
+    if not _lettered(text[-1:]):
+        return True
+    return not _inside(after) and not (after in (".", ",") and _lettered(further))
+
+
+def _inside(character: str) -> bool:
+    """True for what words are made of: letters, digits, "_" and "-"."""
+    return _lettered(character) or character == "-"
+
+
+def _lettered(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def unsupported(found: Iterable[Literal], evidence: Evidence) -> list[Literal]:

@@ -6,7 +6,6 @@ the asked environment wins; of two editions the newer is quoted first, the older
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -18,9 +17,10 @@ from graph.environment import asked_environments, named_environments
 from graph.marks import escaped
 from graph.model import Language, Passage, QueryType, Ranked, Verdict
 from graph.phrases import day, say
-from graph.quantities import amounts, spelled
+from graph.quantities import amounts
 from graph.state import SubQuestion
 from graph.text import content_words, tokens
+from graph.unit_score import UnitScore, names
 from graph.units import Shape, Unit, units
 from graph.view import QuestionView
 
@@ -29,20 +29,6 @@ _PROCEDURE_LENGTH = 2400  # a procedure is cut only beyond this
 _UNITS = {QueryType.FACTUAL: 3, QueryType.ANALYTICAL: 5, QueryType.SYNTHESIS: 7}
 _CLOSE = {QueryType.FACTUAL: 0.8, QueryType.ANALYTICAL: 0.65, QueryType.SYNTHESIS: 0.55}
 _COMPARABLE = 0.6  # share of the best relevance that a passage needs to be quoted
-_OF_ITSELF, _IN_CONTEXT, _OF_PASSAGE, _ASKED_SHAPE = 0.4, 0.6, 0.5, 0.25
-_HOW = re.compile(
-    r"\bhow (?:do|to|can|should|would)\b|\b(?:steps|procedure|commands?|restart|roll ?back|recover"
-    r"|mitigate|fix)\b|\bwhat (?:do|should|can) (?:i|we)\b"
-    r"|\bкак\b(?! (?:долго|часто|много))|команд|шаги|порядок действий|что делать|перезапус"
-    r"|восстанов|откатить|почин",
-    re.IGNORECASE,
-)
-_HOW_MUCH = re.compile(
-    r"\bhow (?:long|many|much|often|big|old)\b|\b(?:port|threshold|timeout|limit|retention|percent"
-    r"|number|version|window|when|capacity|size|default|interval|time)\b"
-    r"|сколько|как (?:долго|часто)|порт|порог|лимит|таймаут|когда|верси|процент",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +36,6 @@ class _Quote:
     unit: Unit
     number: int  # of the passage, from 1
     score: float
-    order: int = 0
 
 
 def extract(
@@ -115,7 +100,11 @@ def _chosen(
     limit: int,
 ) -> list[_Quote]:
     kept = _of_environment(view.text, given, quotes)
-    scored = [replace(quote, score=_score(view, given, quote)) for quote in kept]
+    score = UnitScore(view)
+    scored = [
+        _Quote(quote.unit, quote.number, score.of(quote.unit, given[quote.number - 1]))
+        for quote in kept
+    ]
     scored.sort(key=lambda quote: -quote.score)
     chosen: list[_Quote] = []
     left = limit
@@ -130,36 +119,6 @@ def _chosen(
     in_reading_order = query_type is not QueryType.FACTUAL
     chosen = _with_newer_editions(_without_leads(chosen), scored, given)
     return _in_order(chosen, given, in_reading_order)
-
-
-def _score(view: QuestionView, given: Sequence[Ranked], quote: _Quote) -> float:
-    """Own words, words with the headings above, relevance of the passage, the asked shape."""
-    item, unit = given[quote.number - 1], quote.unit
-    passage = item.passage
-    own = tokens(f"{unit.lead}\n{unit.text}\n{' '.join(unit.columns)}")
-    above = tokens("\n".join((*_names(passage), *unit.heading)))
-    return (
-        _OF_ITSELF * view.coverage(own, passage.language)
-        + _IN_CONTEXT * view.coverage([*own, *above], passage.language)
-        + _OF_PASSAGE * item.scores.relevance
-        + _ASKED_SHAPE * _fits(view.text, unit)
-    )
-
-
-def _names(passage: Passage) -> tuple[str, ...]:
-    return passage.title, *passage.heading, PurePosixPath(passage.document).stem
-
-
-def _fits(question: str, unit: Unit) -> float:
-    if _HOW_MUCH.search(question):
-        return float(_holds_amount(f"{unit.lead} {unit.text}"))
-    if _HOW.search(question):
-        return {Shape.PROCEDURE: 1.0, Shape.COMMANDS: 0.7}.get(unit.shape, 0.0)
-    return 0.0
-
-
-def _holds_amount(text: str) -> bool:
-    return any(True for _ in amounts(text)) or any(amount.unit for amount in spelled(text))
 
 
 def _of_environment(
@@ -178,7 +137,7 @@ def _may_concern(asked: frozenset[str], given: Sequence[Ranked], quote: _Quote) 
     own = asked_environments(f"{unit.lead} {unit.text}") | named_environments(
         " ".join((*unit.heading, *unit.columns))
     )
-    named = own or named_environments(" ".join(_names(given[quote.number - 1].passage)))
+    named = own or named_environments(" ".join(names(given[quote.number - 1].passage)))
     return not named or bool(named & asked)
 
 

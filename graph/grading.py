@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from graph.model import Grade, QueryType, Ranked, Verdict
 from graph.policy import Policy
-from graph.text import fold, tokens
+from graph.text import fold, token_set
 from graph.view import QuestionView
 
 _ENOUGH_WORDS = 3  # asked words beside the name from which their absence means something
 _HARDLY_ANY = 0.1  # coverage of those words
 _NEAR_FLOOR = 0.15  # of relevance
+_NEARLY_ALL = 0.8  # coverage from which the floor is enough
 _MOST_WORDS = 0.5  # coverage
 SPREAD_UNIT = 0.10  # of relevance-like spread for one unit of u
 
@@ -61,6 +62,8 @@ def _verdict(
         return Verdict.PARTIAL, f"no document mentions {', '.join(missing)}"
     if value >= threshold:
         return Verdict.RELEVANT, f"best relevance {value:.2f} reaches {threshold:.2f}"
+    if value >= policy.floor and best.scores.coverage >= _NEARLY_ALL and len(view.words) > 1:
+        return Verdict.RELEVANT, f"best relevance {value:.2f}, and nearly all asked words are there"
     return Verdict.PARTIAL, f"best relevance {value:.2f} is under {threshold:.2f}"
 
 
@@ -106,16 +109,18 @@ def holds_only_the_name(view: QuestionView, ranked: Sequence[Ranked]) -> bool:
     best = ranked[0].passage
     if best.language != view.language:
         return False
-    name = frozenset(tokens(f"{best.title} {best.document.rsplit('/', 1)[-1].rsplit('.', 1)[0]}"))
+    name = token_set(f"{best.title} {best.document.rsplit('/', 1)[-1].rsplit('.', 1)[0]}")
     beside = [word for word in view.words if not name & word.worths(best.language).keys()]
     if len(beside) < _ENOUGH_WORDS:
         return False
-    text = " ".join(
-        " ".join((*item.passage.heading, item.passage.text))
-        for item in ranked
-        if (item.passage.source, item.passage.document) == (best.source, best.document)
+    held: frozenset[str] = frozenset().union(
+        *(
+            token_set(" ".join(item.passage.heading)) | token_set(item.passage.text)
+            for item in ranked
+            if (item.passage.source, item.passage.document) == (best.source, best.document)
+        )
     )
-    return replace(view, words=tuple(beside)).coverage(tokens(text), best.language) < _HARDLY_ANY
+    return replace(view, words=tuple(beside)).coverage(held, best.language) < _HARDLY_ANY
 
 
 def _unknown(view: QuestionView) -> tuple[str, ...]:

@@ -74,12 +74,13 @@ _HOST = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<![\w.-])[^\W_]\w*(?:[-.:]\w+)*")
+# With the characters of which each match has one: most texts have none, and are not searched.
 _PATTERNS = (
-    (Claim.EMAIL, _EMAIL),
-    (Claim.ADDRESS, _ADDRESS),
-    (Claim.OPTION, _OPTION),
+    (Claim.EMAIL, _EMAIL, "@"),
+    (Claim.ADDRESS, _ADDRESS, ".:"),
+    (Claim.OPTION, _OPTION, "-"),
 )
-_LATER_PATTERNS = ((Claim.PATH, _PATH), (Claim.HOST, _HOST))
+_LATER_PATTERNS = ((Claim.PATH, _PATH, "/\\"), (Claim.HOST, _HOST, "."))
 _AMOUNT = re.compile(r"v?\d+(?:[.,]\d+)*(?:-?[^\W\d_]+)?", re.IGNORECASE)
 _VERSION = re.compile(r"(?<![^\W_])v(?=\d)", re.IGNORECASE)
 _COMMON = frozenset(  # names that anybody uses for what a passage spells out
@@ -172,22 +173,30 @@ def _without_spans(text: str) -> str:
 
 
 def _of_prose(text: str) -> Iterator[Literal]:
-    for match in URL.finditer(_folded(MARK.sub(" ", text))):
-        yield Literal(Claim.URL, match.group().rstrip(".,;:!?)*_"))
-    text = _STEP_NUMBER.sub(" ", plain(URL.sub(" ", text)))
+    if _holds_any(":.", folded := _folded(MARK.sub(" ", text))):
+        for match in URL.finditer(folded):
+            yield Literal(Claim.URL, match.group().rstrip(".,;:!?)*_"))
+        text = URL.sub(" ", text)
+    text = _STEP_NUMBER.sub(" ", plain(text))
     for match in _BARE.finditer(text):
         yield Literal(Claim.CODE, fold(_command_part(match.group())))
-    for kind, pattern in _PATTERNS:
-        yield from _matches(kind, pattern, text)
-        text = pattern.sub(" ", text)
+    for kind, pattern, signs in _PATTERNS:
+        if _holds_any(signs, text):
+            yield from _matches(kind, pattern, text)
+            text = pattern.sub(" ", text)
     for kind, moments in ((Claim.DATE, quantities.dates), (Claim.TIME, quantities.times)):
         for moment in list(moments(text)):
             yield Literal(kind, moment.text)
             text = _blanked(text, moment.start, moment.start + len(moment.text))
-    for kind, pattern in _LATER_PATTERNS:
-        yield from _matches(kind, pattern, text)
-        text = pattern.sub(" ", text)
+    for kind, pattern, signs in _LATER_PATTERNS:
+        if _holds_any(signs, text):
+            yield from _matches(kind, pattern, text)
+            text = pattern.sub(" ", text)
     yield from _names_and_numbers(text)
+
+
+def _holds_any(signs: str, text: str) -> bool:
+    return any(sign in text for sign in signs)
 
 
 def _matches(kind: Claim, pattern: re.Pattern[str], text: str) -> Iterator[Literal]:
@@ -211,6 +220,8 @@ def _names_and_numbers(text: str) -> Iterator[Literal]:
 
 
 def _is_name(word: str) -> bool:
+    if word.isalpha():
+        return False
     marked = any(ch.isdigit() for ch in word) or "_" in word
     lettered = any(ch.isalpha() for ch in word)
     return marked and lettered and not _AMOUNT.fullmatch(word) and word.lower() not in _COMMON

@@ -27,6 +27,10 @@ SURELY_NEAR = 0.6  # below: the index has no word like it
 _CYRILLIC = re.compile(r"[а-яё]", re.IGNORECASE)
 _GLOSSARY_WORD = re.compile(r"[^\W\d_]{3,}")
 _UNKNOWN_LATIN, _UNKNOWN_CYRILLIC, _BY_ANOTHER_NAME = 0.9, 0.5, 0.75  # shares of the largest idf
+_NOWHERE, _SURPRISING = "=", 0.8  # a token that no text has; a share of its idf
+_DEED = re.compile(  # what somebody does is no thing that documents should mention
+    r"\b(?:i|we|you|they|how to|should|must|can|could|cannot|not) ([a-z]+)", re.IGNORECASE
+)
 _CAPITALS = 2  # letters from which an all-capital word is a name
 _SHORTEST_NAME = 3  # letters of a name in the other alphabet
 _LETTERS = re.compile(r"[^\W\d_]{2}")
@@ -49,8 +53,11 @@ async def look(
     near = await _near_words(pairs, profile, lexicon) if vector is not None else {}
     words = tuple(_word(low, item, near.get(low, {}), profile) for low, item in pairs)
     wholes = _wholes(text, pairs, profile.statistics)
+    deeds = frozenset(fold(match[1]) for match in _DEED.finditer(text))
     unknown = tuple(
-        word.text for word in words if _is_unknown(word, wholes, near, profile.statistics)
+        word.text
+        for word in words
+        if word.text not in deeds and _is_unknown(word, wholes, near, profile.statistics)
     )
     return QuestionView(
         text=text,
@@ -179,7 +186,12 @@ def _respelt_across(low: str, profile: Profile) -> list[str]:
 
 
 def _respelt(item: str, language: Language, profile: Profile) -> list[str]:
-    return spelling.near_spellings(item, profile.vocabularies[language].stems)
+    return spelling.near_spellings(item, _shelves(profile.vocabularies[language]))
+
+
+@lru_cache(maxsize=8)
+def _shelves(vocabulary: Vocabulary) -> spelling.Shelves:
+    return spelling.shelved(vocabulary.stems)
 
 
 def _weight(
@@ -223,6 +235,12 @@ def _is_unknown(
         return False
     cosines = [cosine for _, cosine in near.get(word.text, {}).get("en", ())]
     return max(cosines, default=0.0) < SURELY_NEAR
+
+
+def _is_missed(item: str, statistics: Statistics) -> bool:
+    """True when the absence of a stem says something: a small index lacks usual words too."""
+    weight, rarest = idf([item, _NOWHERE], statistics)
+    return bool(weight >= _SURPRISING * rarest)
 
 
 def _named(text: str, language: Language) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import wraps
 from typing import Any, Protocol, cast
 
 from langgraph.graph import END, START, StateGraph
@@ -79,16 +80,26 @@ def build() -> Any:  # LangGraph's compiled type has four parameters and says no
     for name, node in NODES.items():
         graph.add_node(name, _timed(name, node))
     graph.add_edge(START, "contextualize")
-    graph.add_conditional_edges("contextualize", routes.after_contextualize)
+    graph.add_conditional_edges("contextualize", _edge(routes.after_contextualize))
     graph.add_edge("classify", "retrieve")
     graph.add_edge("retrieve", "grade")
-    graph.add_conditional_edges("grade", routes.after_grade)
-    graph.add_conditional_edges("decompose", routes.after_decompose)
+    graph.add_conditional_edges("grade", _edge(routes.after_grade))
+    graph.add_conditional_edges("decompose", _edge(routes.after_decompose))
     graph.add_edge("web", "grade")
     graph.add_edge("generate", "verify")
-    graph.add_conditional_edges("verify", routes.after_verify)
+    graph.add_conditional_edges("verify", _edge(routes.after_verify))
     graph.add_edge("decline", END)
     return graph.compile()
+
+
+def _edge(choose: Callable[..., str]) -> Callable[..., Awaitable[str]]:
+    """LangGraph sends a plain function to a thread; choosing an edge is not worth one."""
+
+    @wraps(choose)
+    async def run(*args: Any, **kwargs: Any) -> str:
+        return choose(*args, **kwargs)
+
+    return run
 
 
 def _timed(name: str, node: Node) -> Node:
@@ -183,7 +194,8 @@ class Machine:
     def _failed(self, question: Question, key: str, error: BaseException) -> Answer:
         """The error goes to the log under an id; the person gets the id and a sentence."""
         error_id = uuid.uuid4().hex[:8]
-        log.error("question failed: %s (error id %s)", key, error_id, exc_info=error)
+        level = logging.INFO if isinstance(error, IndexEmpty) else logging.ERROR
+        log.log(level, "question failed: %s (error id %s)", key, error_id, exc_info=error)
         language = question_language(question.text)
         return Answer(
             question_id=question.id,

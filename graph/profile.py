@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graph.model import LANGUAGES, Language
-from graph.terms import Hashes, term_hashes
+from graph.terms import Hashes, term_hash
 
 Floats = npt.NDArray[np.float32]
 Pair = tuple[Language, Language]  # (question language, chunk language)
@@ -57,7 +57,11 @@ class Statistics:
         return np.where(found, self.frequencies[places], 0).astype(np.float32)
 
     def known(self, term: str) -> bool:
-        return bool(self.frequency(term_hashes([term]))[0] > 0)
+        wanted = np.uint64(term_hash(term))
+        place = int(self.hashes.searchsorted(wanted))
+        return place < len(self.hashes) and bool(
+            self.hashes[place] == wanted and self.frequencies[place] > 0
+        )
 
 
 EMPTY_STATISTICS = Statistics(0, 1.0, np.zeros(0, np.uint64), np.zeros(0, np.float32))

@@ -58,9 +58,11 @@ def rank(
     view: QuestionView, candidates: Sequence[Candidate], profile: Profile, policy: Policy
 ) -> tuple[Ranked, ...]:
     """All candidates with their scores, best first. Ties keep the order of passage ids."""
+    # Sorted first: the last bit of a matrix product depends on where a row stands.
+    ordered = sorted(candidates, key=lambda item: item.passage.id)
     found: list[_Scored] = []
     for language in LANGUAGES:
-        group = [item for item in candidates if item.passage.language == language]
+        group = [item for item in ordered if item.passage.language == language]
         if group:
             found.extend(_score(view, group, language, profile))
     found.sort(key=lambda item: item.passage.id)
@@ -115,17 +117,9 @@ def _score(
         y = x
     final = calibration.final[view.language]
     u = (fused(x, y) - final.m) / final.g - _penalties(view, group)
-    coverage = words.coverage()
-    return [
-        _Scored(
-            item.passage,
-            None if cosines is None else float(cosines[row]),
-            float(bm25[row]),
-            float(u[row]),
-            float(coverage[row]),
-        )
-        for row, item in enumerate(group)
-    ]
+    raw = [None] * len(group) if cosines is None else cosines.tolist()
+    columns = zip(group, raw, bm25.tolist(), u.tolist(), words.coverage().tolist(), strict=True)
+    return [_Scored(item.passage, *values) for item, *values in columns]
 
 
 def fused(x: Floats, y: Floats) -> Floats:
@@ -185,9 +179,10 @@ class WordTable:
         lengths: Floats,
     ) -> None:
         self._view, self._language = view, language
+        self._worths = [word.worths(language) for word in view.words]
         terms = dict.fromkeys(view.wholes)
-        for word in view.words:
-            terms.update(dict.fromkeys(word.worths(language)))
+        for worths in self._worths:
+            terms.update(dict.fromkeys(worths))
         self._places = {term: place for place, term in enumerate(terms)}
         table = counts(term_hashes(terms))
         saturation = K1 * (1 - B + B * lengths / max(profile.statistics.mean_length, 1.0))
@@ -214,8 +209,7 @@ class WordTable:
         covered = np.zeros(self._rows, dtype=np.float32)
         if not total:
             return covered
-        for word in self._view.words:
-            worths = word.worths(self._language)
+        for word, worths in zip(self._view.words, self._worths, strict=True):
             places = [self._places[item] for item in worths]
             values = np.array(list(worths.values()), dtype=np.float32)
             covered += word.idf * (self._present[:, places] * values).max(axis=1)

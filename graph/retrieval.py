@@ -96,7 +96,9 @@ def evidence(ranked: Sequence[Ranked], policy: Policy) -> tuple[Ranked, ...]:
         if taken[key] < policy.chunks_per_document:
             taken[key] += 1
             chosen.append(item)
-    return tuple(chosen[: 2 * policy.passages])
+            if len(chosen) == 2 * policy.passages:
+                break
+    return tuple(chosen)
 
 
 def merged(

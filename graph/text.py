@@ -133,6 +133,12 @@ def tokens(text: str) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=2048)
+def token_set(text: str) -> frozenset[str]:
+    """The analyzer tokens of a passage or a heading, each once; remembered."""
+    return frozenset(tokens(text))
+
+
 def content_words(text: str) -> list[tuple[str, str]]:
     """(lower-case piece, stem) for each piece of `text` that is no stop word, in order, once."""
     stops = stop_words()

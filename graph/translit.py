@@ -7,6 +7,7 @@ compared with its words as a misspelling (graph/spelling.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 WORTH = 0.9
 """What a transliterated name is worth against the word itself."""
@@ -28,6 +29,7 @@ _TO_CYRILLIC = (
 )  # fmt: skip
 
 
+@lru_cache(maxsize=20_000)
 def other_alphabet(word: str) -> str:
     """`word` (lower-case, one alphabet) in the other alphabet; empty for anything else."""
     if word.isascii() and word.isalpha():

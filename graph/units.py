@@ -10,12 +10,14 @@ import re
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 from graph.blocks import LISTED, Block, Kind, blocks, join, sentences
 from graph.marks import escaped
 from graph.markup import cleaned
 
 _SHORT_LIST = 420  # characters; a longer list is quoted by items
+_KEPT = 256  # passages; the same are quoted from again and again
 _LEANS_BACK = re.compile(
     r"(?:it|this|that|these|those|they|then|otherwise|it's|if so|это|эта|этот|эти|он|она|они|оно"
     r"|тогда|иначе|затем|также)\b",
@@ -50,11 +52,12 @@ class Unit:
     place: int = 0  # order in the passage
 
 
-def units(text: str) -> list[Unit]:
+@lru_cache(maxsize=_KEPT)
+def units(text: str) -> tuple[Unit, ...]:
     """The units of a passage in reading order, without stubs and text that steers a machine."""
     text = escaped(cleaned(text, lambda _: True))
     found = [unit for unit in _read(blocks(text)) if _worth(unit)]
-    return [replace(unit, place=place) for place, unit in enumerate(found)]
+    return tuple(replace(unit, place=place) for place, unit in enumerate(found))
 
 
 def _worth(unit: Unit) -> bool:

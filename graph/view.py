@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from graph import spelling
 from graph.model import Language
 from graph.ports import Vector
+
+_CYRILLIC = re.compile(r"[а-я]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +65,26 @@ class QuestionView:
         1 for the word's own stem, 0.7 x cosine for a neighbour in the same language,
         min(1, cosine + 0.15) for a translation (docs/architecture.md). 0 without words.
         """
-        present = frozenset(stems)
-        total = sum(word.idf for word in self.words)
+        return Coverage(self, language).of(frozenset(stems))
+
+
+class Coverage:
+    """QuestionView.coverage, prepared for many texts of one language."""
+
+    def __init__(self, view: QuestionView, language: Language) -> None:
+        self._worths = [(word.idf, word.worths(language)) for word in view.words]
+        self._wanted = frozenset(stem for _, worths in self._worths for stem in worths)
+        self._total = sum(word.idf for word in view.words)
+
+    def of(self, stems: frozenset[str]) -> float:
+        present = stems & self._wanted
+        if not present or not self._total:
+            return 0.0
         covered = 0.0
-        for word in self.words:
-            worths = word.worths(language)
-            covered += word.idf * max((worths[i] for i in worths.keys() & present), default=0.0)
-        return covered / total if total else 0.0
+        for idf, worths in self._worths:
+            covered += idf * max((worths[i] for i in worths.keys() & present), default=0.0)
+        return covered / self._total
 
 
 def _script(stem: str) -> Language:
-    return "ru" if any("а" <= ch <= "я" for ch in stem) else "en"
+    return "ru" if _CYRILLIC.search(stem) else "en"

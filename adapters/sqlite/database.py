@@ -36,6 +36,10 @@ class Database:
         self._pool_lock = Lock()
         self._write_lock = Lock()
 
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
     def prepare(self) -> None:
         """Creates the folder, the file and the tables where they are missing.
 

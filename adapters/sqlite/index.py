@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 from zipfile import BadZipFile
 
 from adapters.sqlite import reading, rows, writing
@@ -30,6 +33,7 @@ _PAGE = 512  # chunks that are read at a time
 _REBUILD = "Run `belay sync --rebuild` to build the index again with what is configured now."
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class SqliteIndex(KnowledgeIndex):
@@ -46,6 +50,8 @@ class SqliteIndex(KnowledgeIndex):
         self._vectors = Vectors()
         self._profile: tuple[int, Profile] | None = None
         self._profile_lock = Lock()
+        # Few threads: each reads through a connection of its own, with a cache of its own.
+        self._readers = ThreadPoolExecutor(max(2, os.cpu_count() or 1), "index")
 
     @classmethod
     async def open(cls, path: Path, *, busy_timeout: float = 10.0) -> SqliteIndex:
@@ -62,27 +68,27 @@ class SqliteIndex(KnowledgeIndex):
         return index
 
     async def profile(self) -> Profile:
-        return await asyncio.to_thread(self._load_profile)
+        return await self._in_reader(self._load_profile)
 
     async def search(self, search: Search, scope: Scope) -> Sequence[Candidate]:
-        return await asyncio.to_thread(self._search, search, scope)
+        return await self._in_reader(self._search, search, scope)
 
     async def mentioned(self, terms: Sequence[str], scope: Scope) -> frozenset[str]:
         def find(connection: sqlite3.Connection) -> frozenset[str]:
             admitted = self._audiences.admitted(connection, scope)
             return mentioned_terms(connection, terms, admitted)
 
-        return await asyncio.to_thread(self._retrieve, find)
+        return await self._in_reader(self._retrieve, find)
 
     async def document(self, passage: Passage, scope: Scope) -> Sequence[Passage]:
         def find(connection: sqlite3.Connection) -> list[Passage]:
             admitted = self._audiences.admitted(connection, scope)
             return reading.document(connection, passage, admitted)
 
-        return await asyncio.to_thread(self._retrieve, find)
+        return await self._in_reader(self._retrieve, find)
 
     async def info(self) -> IndexInfo:
-        info = await asyncio.to_thread(self._read, reading.info)
+        info = await self._in_reader(self._read, reading.info)
         return replace(info, details={"path": str(self._path), "schema": str(SCHEMA)})
 
     async def begin(self, embedder: str, dimension: int, chunker: str) -> None:
@@ -109,7 +115,7 @@ class SqliteIndex(KnowledgeIndex):
             )
             return {row[0]: rows.file_from_row(row) for row in found}
 
-        return await asyncio.to_thread(self._read, read)
+        return await self._in_reader(self._read, read)
 
     async def replace(self, source: str, record: FileRecord, chunks: Sequence[Chunk]) -> int:
         def write(connection: sqlite3.Connection) -> int:
@@ -131,7 +137,7 @@ class SqliteIndex(KnowledgeIndex):
             )
             return [rows.source_from_row(row) for row in found]
 
-        return await asyncio.to_thread(self._read, read)
+        return await self._in_reader(self._read, read)
 
     async def save_source(self, record: SourceRecord) -> None:
         await asyncio.to_thread(
@@ -147,7 +153,7 @@ class SqliteIndex(KnowledgeIndex):
         """Ordered by source, path and place in the file, whatever was written first."""
         after: reading.Place | None = reading.BEFORE_ALL
         while after is not None:
-            found, after = await asyncio.to_thread(self._page, after)
+            found, after = await self._in_reader(self._page, after)
             for chunk in found:
                 yield chunk.passage, chunk.vector, chunk.terms
 
@@ -164,6 +170,14 @@ class SqliteIndex(KnowledgeIndex):
     async def close(self) -> None:
         """Ends all connections; a write that is running is finished first."""
         await asyncio.to_thread(self._database.close)
+        self._readers.shutdown(wait=False)
+
+    async def _in_reader(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs `work` in a thread that never waits for a writer."""
+        if self._database.closed:  # it says so itself
+            return await asyncio.to_thread(work, *args, **kwargs)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, partial(work, *args, **kwargs))
 
     def _prepare(self) -> None:
         with storage_faults(self._path):

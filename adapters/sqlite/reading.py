@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 
@@ -59,7 +58,7 @@ def document(
 ) -> list[Passage]:
     place = (passage.source, passage.document)
     rows = connection.execute(_DOCUMENT, (*place, ids_json(admitted)))
-    return [_passage(*row) for row in rows]
+    return [passage_from_json(*row) for row in rows]
 
 
 def page(
@@ -89,9 +88,5 @@ def info(connection: sqlite3.Connection) -> IndexInfo:
 def _candidate(row: Row) -> Candidate:
     passage, also_at, vector, terms = row
     return Candidate(
-        _passage(passage, also_at), vector_from_bytes(vector), TermCounts.from_bytes(terms)
+        passage_from_json(passage, also_at), vector_from_bytes(vector), TermCounts.from_bytes(terms)
     )
-
-
-def _passage(passage: str, also_at: str) -> Passage:
-    return passage_from_json(passage, json.loads(also_at))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from graph.model import Access, Passage, SourceType, Status
 from graph.ports import Vector
 
 Row = tuple[Any, ...]
+_KEPT = 2048  # passages, about 10 KB each
 
 
 def ids_json(ids: Iterable[int | str]) -> str:
@@ -58,7 +60,9 @@ def passage_to_json(passage: Passage) -> str:
     return json.dumps(value, ensure_ascii=False, default=datetime.isoformat)
 
 
-def passage_from_json(text: str, also_at: Sequence[str]) -> Passage:
+@lru_cache(maxsize=_KEPT)
+def passage_from_json(text: str, places: str) -> Passage:
+    """The passage of `text`; `places` is a JSON list. Passages asked for often are remembered."""
     value = json.loads(text)
     for name in ("updated_at", "effective_from", "effective_until"):
         value[name] = _moment(value[name])
@@ -66,7 +70,7 @@ def passage_from_json(text: str, also_at: Sequence[str]) -> Passage:
     value["status"] = Status(value["status"])
     value["heading"] = tuple(value["heading"])
     value["lines"] = tuple(value["lines"])
-    return Passage(**value, also_at=tuple(also_at))
+    return Passage(**value, also_at=tuple(json.loads(places)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,14 +38,19 @@ async def indexed(docs: Path) -> AsyncIterator[App]:
             yield app
 
 
-async def job_of(app: App, questions: Path) -> Job:
-    """The app's passages with the answerable questions of a JSONL file. Raises SourceError."""
+async def job_of(app: App, questions: Path, most: int) -> Job:
+    """The app's passages with answerable questions of a JSONL file, `most` spread over all of it.
+
+    Raises SourceError.
+    """
     passages = [
         Passage(item.document, passage_text(item.title, item.heading, item.text))
         async for item, _, _ in app.index.chunks()
     ]
     rows = [row for row in load_rows(questions) if row.answerable]
-    return Job(tuple(passages), tuple(Asked(row.question, _documents(row)) for row in rows))
+    step = max(len(rows) / most, 1)
+    kept = [rows[int(at * step)] for at in range(min(most, len(rows)))]
+    return Job(tuple(passages), tuple(Asked(row.question, _documents(row)) for row in kept))
 
 
 def _documents(row: Row) -> frozenset[str]:

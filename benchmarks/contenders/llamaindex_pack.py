@@ -39,6 +39,7 @@ from benchmarks.contenders.job import (  # noqa: E402
 )
 
 _CONTEXT_WINDOW = 128_000  # tokens: the answer is one call
+_BATCH = 256  # texts
 _CHUNK_SIZE = 4096  # tokens: passages stay as they are
 
 
@@ -108,7 +109,8 @@ async def _opened(job: Job, judge: Judge, embedder: BlockingEmbedder) -> tuple[A
     """The pack's workflow over the passages, and the context that holds its index."""
     grader = InstantModel(judge=judge, grades=True)
     writer = InstantModel(judge=judge, grades=False)
-    Settings.embed_model, Settings.llm = Vectors(embedder=embedder), writer
+    Settings.llm = writer
+    Settings.embed_model = Vectors(embedder=embedder, embed_batch_size=_BATCH)
     Settings.chunk_size = _CHUNK_SIZE
     workflow = pack.CorrectiveRAGWorkflow(timeout=None)
     documents = [Document(text=passage.text) for passage in job.passages]

@@ -31,7 +31,8 @@ _COLUMNS = (
 _TEXT_COLUMNS = 2  # the others are numbers, to the right
 _NOTES = """\
 Every flow gets the same {passages} passages ({docs}), the same builtin embedder, the same
-{questions} answerable questions ({rows}), a web that finds five pages at once and a model that
+{questions} answerable questions
+({rows}), a web that finds five pages at once and a model that
 replies at once. Milliseconds are one question at a time, its embedding included; CPU counts all
 threads of the process and is the steadier of the two on a busy machine.
 
@@ -65,13 +66,16 @@ def table(
     docs: Path = DOCS,
     questions: Path = QUESTIONS,
     python: Path = PYTHON,
+    most: int = 40,
     limit: float = 90,
 ) -> str:
-    """A Markdown table with its notes. `python` runs LlamaIndex's pack, at most `limit` seconds.
+    """A Markdown table with its notes.
 
+    Each flow is asked at most `most` questions. `python` runs LlamaIndex's pack, for `limit`
+    seconds at most; a pack that does not run is a line with the reason.
     Raises BotError when the documents or the questions cannot be read.
     """
-    job, figures = asyncio.run(_belay(docs, questions))
+    job, figures = asyncio.run(_belay(docs, questions, most))
     figures += langgraph_flow.measure(job)
     packed = _llamaindex(job, python, limit)
     skipped = [packed] if isinstance(packed, Skipped) else []
@@ -87,9 +91,9 @@ def table(
     return "\n\n".join(["\n".join(lines), *why, notes])
 
 
-async def _belay(docs: Path, questions: Path) -> tuple[Job, list[Figures]]:
+async def _belay(docs: Path, questions: Path, most: int) -> tuple[Job, list[Figures]]:
     async with belay_machine.indexed(docs) as app:
-        job = await belay_machine.job_of(app, questions)
+        job = await belay_machine.job_of(app, questions, most)
         own = await belay_machine.measure(app, job)
         return job, [await belay_machine.measure_embedding(app, job), *own]
 

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from bot import logs
 from bot.app import App, opened
 from bot.cli.sync import bring_up_to_date, keep_up_to_date
@@ -16,12 +18,17 @@ from bot.reply import to_markdown
 from bot.settings import Settings
 from bot.terminal import Terminal
 from bot.traces import TraceLog
+from graph.errors import ModelMisconfigured
 from graph.machine import Finished
-from graph.model import Turn
+from graph.model import Outcome, Turn
 from graph.state import Stage, Token
 
 GREETING = "Ask about your documents. An empty line or Ctrl-D ends the chat."
 PROMPT = "> "
+NOTHING_INDEXED = "No documents are indexed yet. Try: belay sync ~/runbooks"
+NOT_ACCEPTED = "The chat model's name, key or address is wrong: `belay doctor` says which."
+FAILED = 1  # the exit code of `ask` when something that was needed did not work
+_ECHO = 200  # characters of a piped question that are repeated above its answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,8 @@ async def ask(
             terminal.plain(json.dumps(_plain(finished), ensure_ascii=False, indent=2, default=str))
         else:
             terminal.show(_markdown(app, finished))
+    if finished.answer.outcome is Outcome.FAILED:
+        raise typer.Exit(FAILED)
 
 
 async def chat(settings: Settings, terminal: Terminal, asking: Asking) -> None:
@@ -63,6 +72,8 @@ async def run_bot(settings: Settings, terminal: Terminal, watch: bool) -> None:
 
 async def _chat(app: App, terminal: Terminal, asking: Asking) -> None:
     history: list[Turn] = []
+    if not (await app.index.info()).chunks:
+        terminal.note(NOTHING_INDEXED)
     if terminal.interactive:
         terminal.note(GREETING)
     async for line in terminal.questions(PROMPT):
@@ -72,8 +83,9 @@ async def _chat(app: App, terminal: Terminal, asking: Asking) -> None:
             continue
         finished = await _answer(app, terminal, line, tuple(history), asking)
         if not terminal.interactive:
-            terminal.plain(f"{PROMPT}{line}\n")
-        terminal.show(_markdown(app, finished) + ("" if terminal.interactive else "\n"))
+            terminal.plain(f"{PROMPT}{_shortened(line)}\n")
+        terminal.show(_markdown(app, finished))
+        terminal.plain("")
         history += [Turn("user", line), Turn("bot", finished.answer.text)]
         del history[: -app.machine.limits.history_turns]
 
@@ -93,8 +105,14 @@ async def _answer(
             else:
                 finished = event
     assert finished is not None
+    if any(call.error == ModelMisconfigured.__name__ for call in finished.trace.calls):
+        terminal.note(NOT_ACCEPTED)
     await TraceLog(Path(app.settings.home)).add(finished.trace)
     return finished
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _ECHO else f"{line[:_ECHO]}…"
 
 
 def _markdown(app: App, finished: Finished) -> str:

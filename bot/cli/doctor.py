@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import typer
 
-from bot.app import make_embedder, make_model, make_web, open_index
+from bot.app import make_embedder, make_model, make_web, open_index, require_compatible
 from bot.errors import BotError
-from bot.ingest.chunk import CHUNKER_VERSION
+from bot.ingest.lock import as_seen
+from bot.library import LOCK_FILE
 from bot.ports import SourceRecord, SyncState
+from bot.redaction import redact
 from bot.registry import factory
 from bot.settings import Settings, config_path, unknown_variables
 from bot.terminal import Terminal
 from graph.errors import GraphError
 from graph.ports import Embedder, Prompt
+
+_TRIAL = 65_536  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +63,9 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
         try:
             yield await check(settings)
         except BotError as error:
-            yield Finding(name, "bad", str(error), error.remedy)
+            yield Finding(name, "bad", redact(str(error)), error.remedy)
         except GraphError as error:
-            yield Finding(name, "bad", str(error))
+            yield Finding(name, "bad", redact(str(error)))
 
 
 async def _settings(settings: Settings) -> Finding:
@@ -80,7 +85,18 @@ async def _settings(settings: Settings) -> Finding:
 async def _home(settings: Settings) -> Finding:
     index = await open_index(settings.home)
     await index.close()
+    try:
+        await asyncio.to_thread(_try_to_write, settings.home)
+    except OSError as error:
+        message = f"{settings.home} cannot be written ({error.strerror}): questions are answered, "
+        message += "and nothing new can be indexed"
+        return Finding("home", "bad", message, "free some space, or give this user write access")
     return Finding("home", "ok", f"{settings.home} can be written")
+
+
+def _try_to_write(folder: Path) -> None:
+    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+        file.write(bytes(_TRIAL))
 
 
 async def _main_embedder(settings: Settings) -> Embedder:
@@ -103,28 +119,30 @@ async def _index(settings: Settings) -> Finding:
     index = await open_index(settings.home)
     embedder = await _main_embedder(settings)
     try:
-        info = await index.info()
-        records = await index.sources()
+        info = await require_compatible(index, embedder)
+        records = [as_seen(r, settings.home / LOCK_FILE) for r in await index.sources()]
         if not info.chunks:
-            return Finding("index", "bad", "no documents are indexed", "belay sync DIR")
-        await index.begin(embedder.name, embedder.dimension, CHUNKER_VERSION)
+            return Finding("index", "bad", "no documents are indexed", "run belay sync DIR")
     finally:
         await index.close()
         await _close(embedder)
     broken = [r for r in records if r.state in (SyncState.INTERRUPTED, SyncState.FAILED)]
-    summary = f"{info.chunks} chunks from {len(records)} sources"
+    summary = f"{info.chunks} chunks from {len(records)} source{'s' * (len(records) != 1)}"
     if broken:
         names = ", ".join(f"{record.name} ({record.state.value})" for record in broken)
-        return Finding("index", "note", f"{summary}; not complete: {names}", "belay sync")
-    missing = await asyncio.to_thread(_gone, records)
+        return Finding("index", "note", f"{summary}; not complete: {names}", "run belay sync")
+    missing = await asyncio.to_thread(_gone, settings, records)
     if missing:
-        remedy = "mount it again, or take it out with belay forget"
+        remedy = "mount it again, or take it out with belay forget NAME"
         return Finding("index", "note", f"{summary}; gone: {', '.join(missing)}", remedy)
     return Finding("index", "ok", summary)
 
 
-def _gone(records: Sequence[SourceRecord]) -> list[str]:
-    return [r.location for r in records if r.location and not Path(r.location).exists()]
+def _gone(settings: Settings, records: Sequence[SourceRecord]) -> list[str]:
+    """Folders that were synced or are to be synced, and are not there."""
+    paths = [Path(r.location) for r in records if r.location]
+    paths += [item.path.expanduser() for item in settings.sources]
+    return sorted({str(path) for path in paths if not path.exists()})
 
 
 async def _model(settings: Settings) -> Finding:

@@ -1,40 +1,52 @@
-"""`belay eval`: figures on labelled questions, as tables and as JSON."""
+"""`belay eval`: figures on labelled questions, as tables, as JSON and as an HTML report."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bot.errors import SettingsError
+from bot.errors import SettingsError, StorageError
 from bot.settings import Settings
 from bot.terminal import Terminal
 
 _USAGE = "belay eval QUESTIONS.jsonl --docs DIR, or belay eval types FILE.jsonl"
 
 
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where the figures also go."""
+
+    json: Path | None = None
+    report: Path | None = None
+
+
 async def evaluate(
-    settings: Settings,
-    terminal: Terminal,
-    words: Sequence[str],
-    docs: Path | None,
-    json_file: Path | None,
+    settings: Settings, terminal: Terminal, words: Sequence[str], docs: Path | None, files: Files
 ) -> None:
-    if words[0] == "types" and len(words) == 2:  # noqa: PLR2004 - the word and the file
-        figures = await _types(settings, terminal, Path(words[1]))
-    elif len(words) == 1 and docs is not None:
-        figures = await _questions(settings, terminal, Path(words[0]), docs)
-    else:
+    types = words[0] == "types" and len(words) == 2  # noqa: PLR2004 - the word and the file
+    if not types and (len(words) != 1 or docs is None):
         missing = "it needs --docs" if len(words) == 1 else "these words are not understood"
         raise SettingsError(f"belay eval {' '.join(words)}: {missing}", f"use {_USAGE}")
-    if json_file is not None:
+    if types and files.report is not None:
+        raise SettingsError("belay eval types makes no --report.", "leave it out, or use --json")
+    await asyncio.to_thread(_check_folders, files)
+    if types or docs is None:
+        figures = await _types(settings, terminal, Path(words[-1]))
+    else:
+        figures = await _questions(settings, terminal, Path(words[0]), docs, files.report)
+    if files.json is not None:
         text = json.dumps(figures, ensure_ascii=False, indent=2)
-        await asyncio.to_thread(json_file.write_text, text + "\n", encoding="utf-8")
+        await asyncio.to_thread(_write, files.json, text + "\n")
+        terminal.note(f"written: {files.json}")
 
 
 async def _types(settings: Settings, terminal: Terminal, path: Path) -> dict[str, Any]:
+    from bot.evals.tables import share
     from bot.evals.types import types_report
     from bot.registry import factory
 
@@ -42,82 +54,58 @@ async def _types(settings: Settings, terminal: Terminal, path: Path) -> dict[str
     rows = [("all", figures["n"], figures["accuracy"])]
     for group in ("by_type", "by_lang"):
         rows += [(name, block["n"], block["accuracy"]) for name, block in figures[group].items()]
-    cells = [(name, str(n), _share(value)) for name, n, value in rows]
+    cells = [(name, str(n), share(value)) for name, n, value in rows]
     terminal.table(("query type", "n", "accuracy"), cells)
     return figures
 
 
 async def _questions(
-    settings: Settings, terminal: Terminal, path: Path, docs: Path
+    settings: Settings, terminal: Terminal, path: Path, docs: Path, report_file: Path | None
 ) -> dict[str, Any]:
+    from bot.evals.html import About, page
     from bot.evals.report import report
     from bot.evals.rows import load_rows
     from bot.evals.run import CountedWeb, ask_all, scratch
+    from bot.evals.tables import summary, tables
 
     rows = load_rows(path)
     web, progress = CountedWeb(), terminal.progress()
     async with scratch(settings, docs, web, progress) as app:
         results = await ask_all(app, rows, web, progress)
-        figures = report(results, app.machine.policy)
-    _show(terminal, figures)
+        policy, model, embedder = app.machine.policy, app.model, app.embedder.name
+    figures = report(results, policy)
+    for table in tables(figures):
+        terminal.table(table.columns, table.rows)
+    for line in summary(figures):
+        terminal.plain(line)
+    if report_file is not None:
+        about = About(
+            questions=path.name,
+            documents=docs.name or str(docs),
+            embedder=embedder,
+            model=model.name if model else "",
+            policy=policy,
+            made_at=datetime.now(UTC),
+        )
+        await asyncio.to_thread(_write, report_file, page(results, figures, about))
+        terminal.note(f"written: {report_file}")
     return figures
 
 
-def _show(terminal: Terminal, figures: dict[str, Any]) -> None:
-    blocks = {"overall": figures["overall"], "single document": figures["single_document"]}
-    blocks |= figures["by_category"] | {f"lang {k}": v for k, v in figures["by_lang"].items()}
-    columns = ("answerable", "n", "recall@1", "recall@5", "all parts@8")
-    keys = ("recall_at_1", "recall_at_5", "all_parts_at_8")
-    terminal.table(
-        columns,
-        [(name, str(b["n"]), *(_share(b[key]) for key in keys)) for name, b in blocks.items()],
-    )
-    terminal.table(
-        ("AUROC of answerable against", "value"),
-        [(name, _share(value)) for name, value in figures["auroc"].items()],
-    )
-    _show_passing(terminal, figures["passing"])
-    _show_outcomes(terminal, figures["outcomes"])
-    for line in _summary(figures):
-        terminal.plain(line)
+def _check_folders(files: Files) -> None:
+    """Minutes of measuring should not end in a file that cannot be written."""
+    for option, file in (("--json", files.json), ("--report", files.report)):
+        if file is not None and (file.is_dir() or not file.parent.is_dir()):
+            raise SettingsError(
+                f"{option}: {str(file)!r} cannot be written.", "name a file in an existing folder"
+            )
 
 
-def _show_passing(terminal: Terminal, passing: dict[str, Any]) -> None:
-    groups = [name for name in next(iter(passing.values())) if name != "threshold"]
-    columns = ("share passing", *(f"{name} {b['threshold']:.2f}" for name, b in passing.items()))
-    rows = [(group, *(_share(block[group]) for block in passing.values())) for group in groups]
-    terminal.table(columns, rows)
-
-
-def _show_outcomes(terminal: Terminal, outcomes: dict[str, Any]) -> None:
-    names = ("answered", "partial", "web", "not_found", "failed")
-    groups = {"answerable": outcomes["answerable"], "unanswerable": outcomes["unanswerable"]}
-    groups |= outcomes["by_category"]
-    rows = [
-        (group, *(str(counts.get(name, 0)) for name in names)) for group, counts in groups.items()
-    ]
-    terminal.table(("outcomes", *names), rows)
-
-
-def _summary(figures: dict[str, Any]) -> list[str]:
-    outcomes, gate, calls = figures["outcomes"], figures["gate"], figures["model_calls"]
-    lines = [
-        f"false answers {_share(outcomes['false_answers'])} of unanswerable, "
-        f"false refusals {_share(outcomes['false_refusals'])} of answerable",
-        f"query types {_share(figures['types']['accuracy'])} of {figures['types']['n']}",
-        f"web calls on answerable questions {figures['web_calls_on_answerable']}",
-        f"model calls {calls['total']}, at most {calls['max']} a question, "
-        f"{calls['tokens']} tokens",
-        f"milliseconds p50 {figures['ms']['p50']:.1f}, p99 {figures['ms']['p99']:.1f}",
-    ]
-    if gate["must_answer"] or gate["must_abstain"]:
-        failed = ", ".join(gate["failed"]) or "none"
-        lines.append(
-            f"gate: {gate['must_answer']} must answer, {gate['must_abstain']} must abstain; "
-            f"failed: {failed}"
-        )
-    return lines
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise StorageError(
+            f"{str(file)!r} cannot be written: {error.strerror or error}.",
+            "name a file in a folder that can be written to",
+        ) from None

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bot.cli.running import run
+from graph.model import LEVELS
 
 app = typer.Typer(
     name="belay",
-    help="Answers a team's questions from the team's own documents, and says so when they hold "
-    "no answer.",
+    help="Answer a team's questions from the team's own documents.\n\n"
+    "Begin with: belay sync ~/runbooks, then: belay chat. Settings are environment variables "
+    "(BELAY_HOME, BELAY_MODEL, ...) or keys of belay.toml; README.md lists them.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -20,10 +23,39 @@ app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def _known(level: str) -> str:
+    if level and level not in LEVELS:
+        raise typer.BadParameter(f"{level!r} is none of: {', '.join(LEVELS)}")
+    return level
+
+
 Level = Annotated[
-    str, typer.Option(help="Read only what this level may read (default: the level setting).")
+    str,
+    typer.Option(
+        metavar="LEVEL",
+        callback=_known,
+        help=f"Read only what this level may read: {', '.join(LEVELS)}.",
+    ),
 ]
 NoWeb = Annotated[bool, typer.Option("--no-web", help="Do not search the web for this.")]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"belay {version('belay-bot')}")
+        raise typer.Exit
+
+
+@app.callback()
+def belay(
+    _: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
 
 
 @app.command("run")
@@ -32,7 +64,7 @@ def run_(
         bool, typer.Option("--watch", help="Keep the folders in sync while running.")
     ] = False,
 ) -> None:
-    """Bring the folders up to date and start the bot: here, the terminal chat."""
+    """Bring the folders up to date and open the chat."""
     from bot.cli.chat import run_bot
 
     run(run_bot, watch)
@@ -40,7 +72,10 @@ def run_(
 
 @app.command()
 def chat(level: Level = "", no_web: NoWeb = False) -> None:
-    """Ask questions in the terminal; piped input is read as one question a line."""
+    """Ask questions in the terminal.
+
+    Piped input is read as one question a line. A question may refer to the ones before it.
+    """
     from bot.cli.chat import Asking
     from bot.cli.chat import chat as start
 
@@ -49,12 +84,18 @@ def chat(level: Level = "", no_web: NoWeb = False) -> None:
 
 @app.command()
 def ask(
-    question: Annotated[list[str], typer.Argument(help="The question.")],
+    question: Annotated[
+        list[str], typer.Argument(metavar="QUESTION", help="The question; quotes are optional.")
+    ],
     level: Level = "",
     no_web: NoWeb = False,
     as_json: Json = False,
 ) -> None:
-    """Answer one question."""
+    """Answer one question.
+
+    Ends with code 0 when there is an outcome, "not in your documents" included, and with code 1
+    when something that was needed did not work.
+    """
     from bot.cli.chat import Asking
     from bot.cli.chat import ask as start
 
@@ -64,13 +105,14 @@ def ask(
 @app.command()
 def sync(
     folders: Annotated[
-        list[Path] | None, typer.Argument(help="Folders to index (default: all known).")
+        list[Path] | None,
+        typer.Argument(metavar="FOLDER", help="Folders to index; all known by default."),
     ] = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Stay and sync again whenever something changes.")
     ] = False,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Empty the index first (another embedder).")
+        bool, typer.Option("--rebuild", help="Empty the index first, and read all known folders.")
     ] = False,
     allow_loss: Annotated[
         bool, typer.Option("--allow-loss", help="Accept that most files of a folder are gone.")
@@ -79,7 +121,11 @@ def sync(
         bool, typer.Option("--verbose", "-v", help="List every skipped file and problem.")
     ] = False,
 ) -> None:
-    """Index folders of documents; only what changed is read again."""
+    """Index folders of documents.
+
+    Only what changed is read again, and what is gone is taken out. Without folders, all that are
+    known are brought up to date: those of belay.toml and those that were synced before.
+    """
     from bot.cli.sync import Choices
     from bot.cli.sync import sync as start
 
@@ -88,15 +134,17 @@ def sync(
 
 @app.command()
 def sources(as_json: Json = False) -> None:
-    """List the indexed folders: files, chunks, skipped files with reasons, last sync."""
+    """List the indexed folders, and what was skipped and why."""
     from bot.cli.sync import sources as start
 
     run(start, as_json)
 
 
 @app.command()
-def forget(name: Annotated[str, typer.Argument(help="The source's name.")]) -> None:
-    """Take a folder with all its chunks out of the index; the files stay."""
+def forget(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name in `belay sources`.")],
+) -> None:
+    """Take a folder out of the index; its files stay."""
     from bot.cli.sync import forget as start
 
     run(start, name)
@@ -106,11 +154,15 @@ def forget(name: Annotated[str, typer.Argument(help="The source's name.")]) -> N
 def why(
     question: Annotated[
         list[str] | None,
-        typer.Argument(help="A question to try, or the id of an earlier one (default: the last)."),
+        typer.Argument(metavar="QUESTION", help="A question to try, or the id of an earlier one."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show how an answer came about: type, thresholds, candidates, removals, times."""
+    """Show how an answer came about.
+
+    Type, thresholds, every candidate with its scores, what was removed, and the time of each
+    step. Without arguments it is about the last question.
+    """
     from bot.cli.why import why as start
 
     run(start, " ".join(question or []), as_json)
@@ -123,7 +175,10 @@ def calibration(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show how far unrelated questions and yours reach, and what each threshold lets through."""
+    """Show what each threshold lets through on your index.
+
+    It compares how far unrelated questions reach with how far those reached that were asked here.
+    """
     from bot.cli.calibration import calibration as start
 
     run(start, plot, as_json)
@@ -136,21 +191,37 @@ def eval_(
         typer.Argument(metavar="QUESTIONS.jsonl | types FILE.jsonl", help="What to measure."),
     ],
     docs: Annotated[
-        Path | None, typer.Option(help="The documents that the questions are about.")
+        Path | None,
+        typer.Option(metavar="DIR", help="The documents that the questions are about."),
     ] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="Also write all figures to this file.")
+        Path | None,
+        typer.Option("--json", metavar="FILE", help="Also write all figures to this file."),
+    ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.html", help="Also write a page with charts and the worst questions."
+        ),
     ] = None,
 ) -> None:
-    """Measure answers on labelled questions: recall, honesty, query types, milliseconds."""
-    from bot.cli.evals import evaluate
+    """Measure answers on your own labelled questions.
 
-    run(evaluate, words, docs, json_file)
+    Recall, false answers and refusals, query types and milliseconds. With `types FILE.jsonl`
+    only the types of questions are measured, without documents.
+    """
+    from bot.cli.evals import Files, evaluate
+
+    run(evaluate, words, docs, Files(json_file, report))
 
 
 @app.command()
 def doctor(as_json: Json = False) -> None:
-    """Check settings, index, embedder, model and web search, and say what to fix."""
+    """Check everything Belay depends on, and say what to fix.
+
+    Settings, data folder, embedder, index, chat model and web search. Ends with code 1 when
+    something is broken.
+    """
     from bot.cli.doctor import doctor as start
 
     run(start, as_json)

@@ -13,6 +13,7 @@ import typer
 
 from bot import logs
 from bot.errors import BotError
+from bot.redaction import redact
 from bot.settings import Settings, load
 from bot.terminal import Terminal
 from graph.errors import GraphError
@@ -84,7 +85,7 @@ def _explained(terminal: Terminal, error: Exception) -> int:
         _LOG.critical("uncaught exception", exc_info=error)
         message = f"Something went wrong that Belay does not expect ({type(error).__name__})."
         remedy = "Run it again with BELAY_LOG_LEVEL=DEBUG, and report what that prints."
-    terminal.note(f"error: {message}")
+    terminal.note(f"error: {redact(message)}")
     if remedy:
         terminal.note(f"  {remedy}")
     return code

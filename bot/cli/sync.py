@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 
-from bot.app import App, opened
+from bot.app import App, open_index, opened
 from bot.errors import BotError, SourceError
+from bot.ingest.lock import as_seen
+from bot.ingest.report import SyncReport
 from bot.ingest.watch import watch as watch_folder
-from bot.library import Shelf, shelves, sync_shelf
-from bot.ports import FileState, SourceRecord
+from bot.library import LOCK_FILE, Shelf, clear, remove, shelves, sync_shelf
+from bot.ports import FileRecord, FileState, SourceRecord
 from bot.settings import Settings
 from bot.terminal import Terminal
+from graph.errors import GraphError
 
 _SHOWN = 5  # skipped files listed under each reason
 
@@ -33,9 +35,9 @@ class Choices:
 
 async def sync(settings: Settings, terminal: Terminal, choices: Choices) -> None:
     async with opened(settings, check=False) as app:
-        chosen = await shelves(app, choices.folders)
+        chosen = await shelves(app, choices.folders, every=choices.rebuild)
         if choices.rebuild:
-            await app.index.reset()
+            await clear(app, chosen)
         shown = 0 if choices.verbose else _SHOWN
         await _sync(app, terminal, chosen, choices.allow_loss, shown)
         if choices.watch:
@@ -55,46 +57,69 @@ async def keep_up_to_date(app: App, terminal: Terminal) -> None:
 async def _sync(
     app: App, terminal: Terminal, chosen: Sequence[Shelf], allow_loss: bool, shown: int
 ) -> None:
-    """Every folder gets its turn; the first failure is raised when all had theirs."""
-    failed: list[BotError] = []
+    """Every folder gets its turn. Raises SourceError when one could not be read."""
+    failed: list[str] = []
     for shelf in chosen:
-        progress = terminal.progress()
         try:
-            report = await sync_shelf(
-                app, shelf, home=app.settings.home, progress=progress, allow_loss=allow_loss
-            )
+            report = await _one(app, terminal, shelf, allow_loss)
         except SourceError as error:
-            terminal.note(f"{shelf.name}: {error}")
-            failed.append(error)
+            if len(chosen) == 1:
+                raise
+            terminal.note(f"{shelf.name}: {error} {error.remedy}")
+            failed.append(shelf.name)
             continue
-        finally:
-            progress.end()
         for line in report.lines(shown):
             terminal.plain(line)
     if failed:
-        raise failed[0]
+        raise SourceError(
+            f"{len(failed)} of {len(chosen)} folders could not be read: {', '.join(failed)}.",
+            "The others are up to date. Take one out for good with `belay forget NAME`.",
+        )
+
+
+async def _one(app: App, terminal: Terminal, shelf: Shelf, allow_loss: bool) -> SyncReport:
+    progress = terminal.progress()
+    try:
+        return await sync_shelf(
+            app, shelf, home=app.settings.home, progress=progress, allow_loss=allow_loss
+        )
+    finally:
+        progress.end()
 
 
 async def _watch(app: App, terminal: Terminal, chosen: Sequence[Shelf]) -> None:
     terminal.note(f"watching {', '.join(str(shelf.path) for shelf in chosen)}; Ctrl-C ends it")
-
-    async def again(shelf: Shelf) -> None:
-        try:
-            await _sync(app, terminal, [shelf], False, _SHOWN)
-        except BotError as error:  # the next change is another chance
-            terminal.note(f"error: {error} {error.remedy}".rstrip())
-
     async with asyncio.TaskGroup() as group:
         for shelf in chosen:
-            group.create_task(watch_folder(shelf.path, partial(again, shelf)))
+            group.create_task(_watch_one(app, terminal, shelf))
+
+
+async def _watch_one(app: App, terminal: Terminal, shelf: Shelf) -> None:
+    async def again() -> None:
+        try:
+            report = await _one(app, terminal, shelf, False)
+        except (BotError, GraphError) as error:  # the next change is another chance
+            terminal.note(f"{shelf.name}: {error} {getattr(error, 'remedy', '')}".rstrip())
+            return
+        if report.changed:
+            for line in report.lines(_SHOWN):
+                terminal.plain(line)
+
+    try:
+        await watch_folder(shelf.path, again, ignored=app.settings.home)
+    except SourceError as error:
+        terminal.note(f"{shelf.name}: not watched any more. {error} {error.remedy}")
 
 
 async def sources(settings: Settings, terminal: Terminal, as_json: bool) -> None:
-    async with opened(settings, check=False) as app:
-        records = await app.index.sources()
-        skipped = {record.name: await _skipped(app, record.name) for record in records}
+    index = await open_index(settings.home)
+    try:
+        records = [as_seen(item, settings.home / LOCK_FILE) for item in await index.sources()]
+        files = {item.name: await index.records(item.name) for item in records}
+    finally:
+        await index.close()
     if as_json:
-        rows = [asdict(record) | {"skipped_files": skipped[record.name]} for record in records]
+        rows = [_row(record, files[record.name].values()) for record in records]
         terminal.plain(json.dumps(rows, ensure_ascii=False, indent=2, default=str))
         return
     if not records:
@@ -103,8 +128,31 @@ async def sources(settings: Settings, terminal: Terminal, as_json: bool) -> None
     columns = ("source", "state", "files", "chunks", "skipped", "last sync", "folder")
     terminal.table(columns, [_cells(record) for record in records])
     for record in records:
-        for path, reason in list(skipped[record.name].items()):
-            terminal.plain(f"  {record.name}/{path}: skipped, {reason}")
+        for path, words in _remarks(files[record.name].values()).items():
+            terminal.plain(f"  {record.name}/{path}: {words}")
+
+
+def _row(record: SourceRecord, files: Iterable[FileRecord]) -> dict[str, object]:
+    skipped = {item.path: _why(item) for item in files if item.state is FileState.SKIPPED}
+    problems = {
+        item.path: item.detail for item in files if item.detail and item.path not in skipped
+    }
+    return asdict(record) | {"skipped_files": skipped, "problems": problems}
+
+
+def _remarks(files: Iterable[FileRecord]) -> dict[str, str]:
+    """What an owner should know of a file: why it was skipped, or how it had to be read."""
+    found: dict[str, str] = {}
+    for item in sorted(files, key=lambda item: item.path):
+        if item.state is FileState.SKIPPED:
+            found[item.path] = f"skipped, {_why(item)}"
+        elif item.detail:
+            found[item.path] = item.detail
+    return found
+
+
+def _why(item: FileRecord) -> str:
+    return item.reason + (f" ({item.detail})" if item.detail else "")
 
 
 def _cells(record: SourceRecord) -> tuple[str, ...]:
@@ -114,23 +162,11 @@ def _cells(record: SourceRecord) -> tuple[str, ...]:
     return (record.name, state, *counts, last, record.location)
 
 
-async def _skipped(app: App, source: str) -> dict[str, str]:
-    known = await app.index.records(source)
-    return {
-        path: record.reason + (f" ({record.detail})" if record.detail else "")
-        for path, record in sorted(known.items())
-        if record.state is FileState.SKIPPED
-    }
-
-
 async def forget(settings: Settings, terminal: Terminal, name: str) -> None:
-    from bot.ingest.refresh import refresh
-
     async with opened(settings, check=False) as app:
         names = [record.name for record in await app.index.sources()]
         if name not in names:
             known = ", ".join(names) or "none"
             raise SourceError(f"There is no source {name!r}.", f"Known sources: {known}.")
-        gone = await app.index.remove_source(name)
-        await refresh(app.index, app.embedder, app.words)
+        gone = await remove(app, name)
     terminal.plain(f"{name}: {gone} chunks removed")

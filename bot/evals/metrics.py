@@ -17,7 +17,7 @@ def any_part_at(parts: Sequence[Part], ranking: Sequence[str], k: int) -> bool:
 def all_parts_at(parts: Sequence[Part], ranking: Sequence[str], k: int) -> bool:
     """True when the first `k` documents hold every needed fact."""
     top = frozenset(ranking[:k])
-    return all(part.documents & top for part in parts)
+    return bool(parts) and all(part.documents & top for part in parts)
 
 
 def auroc(positive: Sequence[float], negative: Sequence[float]) -> float | None:

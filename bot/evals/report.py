@@ -70,17 +70,18 @@ def _grouped(results: Iterable[Result], key: Callable[[Result], str]) -> dict[st
     return dict(sorted(groups.items()))
 
 
-def _score(item: Result) -> float:
-    score = item.trace.answerability
-    return float("-inf") if score is None else score
+def score(item: Result) -> float:
+    """Answerability, which orders questions; the lowest there is when nothing was looked up."""
+    value = item.trace.answerability
+    return float("-inf") if value is None else value
 
 
 def _auroc(results: Sequence[Result]) -> Block:
-    positive = [_score(item) for item in results if item.row.full]
+    positive = [score(item) for item in results if item.row.full]
     unanswerable = [item for item in results if not item.row.answerable]
-    figures: Block = {"all": auroc(positive, [_score(item) for item in unanswerable])}
+    figures: Block = {"all": auroc(positive, [score(item) for item in unanswerable])}
     for name, group in _grouped(unanswerable, lambda item: item.row.category).items():
-        figures[name] = auroc(positive, [_score(item) for item in group])
+        figures[name] = auroc(positive, [score(item) for item in group])
     return figures
 
 

@@ -10,11 +10,12 @@ fitted and shipped anchors are mixed by the number of snippets.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
+import numpy.typing as npt
 
 from bot.ingest.postings import Postings
 from bot.ingest.shipped import Shipped, probes
@@ -22,17 +23,20 @@ from bot.ingest.snippets import Copies, Snippet, sample
 from graph.lexicon import Lexicon
 from graph.look import look
 from graph.model import LANGUAGES, Language, Passage
-from graph.ports import Embedder, Matrix
+from graph.ports import Embedder, Matrix, Vector
 from graph.profile import Anchor, Calibration, Floats, Pair, Profile
 from graph.relevance import WordTable, centre, fused
 from graph.text import spaced
+
+Rows = npt.NDArray[np.int64]
 
 SMALLEST = 30  # chunks; below, the shipped profile is used as it is
 ENOUGH = 120  # snippets from which fitted anchors stand alone
 GROWTH = 0.2  # refit when the index has grown or shrunk by this share
 _PAIR = 0.85  # quantile of the negatives that is x = 1 and y = 1
 _FINAL = 0.75  # and u = 1; snippets are harder than the questions people really ask in vain
-_WALK = 64  # best chunks of a snippet that are tried before it is given up
+_KEPT = 64  # chunks of each language that a negative is remembered with, by either score
+_ENOUGH_FOR_MEAN = 100  # chunks from which a language's mean vector is its own
 _LEAST_G = {"dense": 0.02, "lexical": 0.3, "final": 0.2}  # a narrower scale is a sampling accident
 
 
@@ -44,7 +48,7 @@ class Corpus:
     vectors: Matrix
     postings: Postings
 
-    def rows(self, language: Language) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def rows(self, language: Language) -> Rows:
         return np.array(
             [i for i, item in enumerate(self.passages) if item.language == language], dtype=np.int64
         )
@@ -53,8 +57,33 @@ class Corpus:
 @dataclass(frozen=True, slots=True)
 class Negative:
     text: str
-    language: Language
     snippet: Snippet | None  # None for a probe
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The chunks that a negative reaches best: `rows` of the corpus, with their raw scores."""
+
+    rows: Rows
+    cosines: Floats  # of centred vectors
+    bm25: Floats  # per square root of content words
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The negatives of one question language; row i of everything belongs to `negatives[i]`."""
+
+    negatives: Sequence[Negative]
+    vectors: Matrix
+    reached: Sequence[Reached] = ()
+
+    @property
+    def probes(self) -> npt.NDArray[np.bool_]:
+        return np.array([negative.snippet is None for negative in self.negatives])
+
+    @property
+    def snippets(self) -> int:
+        return len(self.negatives) - int(self.probes.sum())
 
 
 async def calibrate(
@@ -88,172 +117,147 @@ class _Fitter:
         self._embedder, self._lexicon = embedder, lexicon
         self._copies = Copies(corpus.passages)
         self._rows = {language: corpus.rows(language) for language in LANGUAGES}
+        self._chunks: dict[Language, Matrix] = {}  # centred, once they are needed
 
     async def fit(self) -> Calibration:
-        negatives, vectors = await self._negatives()
-        counts = {lang: sum(n.snippet is not None for n in negatives[lang]) for lang in LANGUAGES}
-        calibration = self._means(negatives, vectors, counts)
-        scores = {
-            lang: await self._raw(negatives[lang], vectors[lang], calibration) for lang in LANGUAGES
-        }
-        calibration = self._pair_anchors(calibration, negatives, scores, counts)
-        return self._final_anchors(calibration, negatives, scores, counts)
+        asked = {language: await self._asked(language) for language in LANGUAGES}
+        calibration = self._means(asked)
+        for language, one in asked.items():
+            reached = [
+                await self._reach(language, negative.text, vector, calibration)
+                for negative, vector in zip(one.negatives, one.vectors, strict=True)
+            ]
+            asked[language] = replace(one, reached=reached)
+        return self._final_anchors(asked, self._pair_anchors(asked, calibration))
 
-    async def _negatives(
-        self,
-    ) -> tuple[dict[Language, list[Negative]], dict[Language, Matrix]]:
+    async def _asked(self, language: Language) -> Asked:
         small = len(self._corpus.passages) < SMALLEST
-        snippets = {} if small else sample(self._corpus.passages)
-        found: dict[Language, list[Negative]] = {}
-        vectors: dict[Language, Matrix] = {}
-        for lang in LANGUAGES:
-            found[lang] = [Negative(s.text, lang, s) for s in snippets.get(lang, [])]
-            found[lang] += [Negative(text, lang, None) for text in probes()[lang]]
-            texts = [spaced(negative.text) for negative in found[lang]]
-            vectors[lang] = await self._embedder.embed_questions(texts)
-        return found, vectors
+        snippets = () if small else sample(self._corpus.passages)[language]
+        negatives = [Negative(snippet.text, snippet) for snippet in snippets]
+        negatives += [Negative(text, None) for text in probes()[language]]
+        texts = [spaced(negative.text) for negative in negatives]
+        return Asked(negatives, await self._embedder.embed_questions(texts))
 
-    def _means(
-        self,
-        negatives: dict[Language, list[Negative]],
-        vectors: dict[Language, Matrix],
-        counts: dict[Language, int],
-    ) -> Calibration:
-        passage_means: dict[Language, Floats] = {}
-        question_means: dict[Language, Floats] = {}
-        for lang in LANGUAGES:
-            asked = np.array([negative.snippet is None for negative in negatives[lang]])
-            probe_mean = vectors[lang][asked].mean(axis=0)
-            shipped_passages = self._shipped.passage_means[lang]
-            shipped_questions = self._shipped.question_means[lang]
-            own = self._corpus.vectors[self._rows[lang]]
-            passage_means[lang] = _mix(
+    def _means(self, asked: Mapping[Language, Asked]) -> Calibration:
+        passages: dict[Language, Floats] = {}
+        questions: dict[Language, Floats] = {}
+        for language, one in asked.items():
+            probe_mean = one.vectors[one.probes].mean(axis=0)
+            own = self._corpus.vectors[self._rows[language]]
+            base = self._shipped.passage_means[language]
+            passages[language] = _mix(
                 own.mean(axis=0) if len(own) else probe_mean,
-                probe_mean if shipped_passages is None else shipped_passages,
-                min(1.0, len(own) / 100),
+                probe_mean if base is None else base,
+                min(1.0, len(own) / _ENOUGH_FOR_MEAN),
             )
-            snippet_mean = vectors[lang][~asked].mean(axis=0) if counts[lang] else probe_mean
-            question_means[lang] = _mix(
+            snippet_mean = one.vectors[~one.probes].mean(axis=0) if one.snippets else probe_mean
+            base = self._shipped.question_means[language]
+            questions[language] = _mix(
                 (probe_mean + snippet_mean) / 2,
-                probe_mean if shipped_questions is None else shipped_questions,
-                min(1.0, counts[lang] / ENOUGH),
+                probe_mean if base is None else base,
+                min(1.0, one.snippets / ENOUGH),
             )
+        chunks = len(self._corpus.passages)
         return Calibration(
-            passage_means,
-            question_means,
+            passages,
+            questions,
             {},
             self._shipped.lexical,
             self._shipped.final,
-            len(self._corpus.passages),
+            chunks,
             datetime.now(UTC),
-            _origin(len(self._corpus.passages), counts),
+            _origin(chunks, max(one.snippets for one in asked.values())),
         )
 
-    async def _raw(
-        self, negatives: list[Negative], vectors: Matrix, calibration: Calibration
-    ) -> list[tuple[Floats, Floats]]:
-        """(centred cosine, BM25/sqrt(n)) of each negative against every chunk."""
-        means = calibration.passage_means
-        chunks = np.zeros_like(self._corpus.vectors)
-        for lang in LANGUAGES:
-            rows = self._rows[lang]
-            chunks[rows] = centre(self._corpus.vectors[rows], means[lang])
-        found: list[tuple[Floats, Floats]] = []
-        for negative, vector in zip(negatives, vectors, strict=True):
-            question = centre(vector[None, :], calibration.question_means[negative.language])[0]
-            view = await look(
-                negative.text, negative.language, self._profile, self._lexicon, vector
-            )
-            bm25 = np.zeros(len(chunks), dtype=np.float32)
-            for lang in LANGUAGES:
-                table = WordTable(
-                    view,
-                    lang,
-                    self._profile,
-                    self._corpus.postings.counts,
-                    self._corpus.postings.lengths,
-                )
-                bm25[self._rows[lang]] = table.bm25()[self._rows[lang]]
-            found.append((chunks @ question, bm25))
-            await asyncio.sleep(0)  # questions are answered meanwhile
-        return found
+    async def _reach(
+        self, language: Language, text: str, vector: Vector, calibration: Calibration
+    ) -> Reached:
+        """Scores every chunk and keeps the best of each chunk language by either score."""
+        question = centre(vector[None, :], calibration.question_means[language])[0]
+        view = await look(text, language, self._profile, self._lexicon, vector)
+        postings = self._corpus.postings
+        found: list[Reached] = []
+        for held in LANGUAGES:
+            rows = self._rows[held]
+            table = WordTable(view, held, self._profile, postings.counts, postings.lengths)
+            cosines = self._centred(held, calibration) @ question
+            found.append(_best_of(rows, cosines, table.bm25()[rows]))
+        await asyncio.sleep(0)  # questions are answered meanwhile
+        return Reached(
+            np.concatenate([one.rows for one in found]),
+            np.concatenate([one.cosines for one in found]),
+            np.concatenate([one.bm25 for one in found]),
+        )
+
+    def _centred(self, language: Language, calibration: Calibration) -> Matrix:
+        if language not in self._chunks:
+            own = self._corpus.vectors[self._rows[language]]
+            self._chunks[language] = centre(own, calibration.passage_means[language])
+        return self._chunks[language]
 
     def _pair_anchors(
-        self,
-        calibration: Calibration,
-        negatives: dict[Language, list[Negative]],
-        scores: dict[Language, list[tuple[Floats, Floats]]],
-        counts: dict[Language, int],
+        self, asked: Mapping[Language, Asked], calibration: Calibration
     ) -> Calibration:
         dense: dict[Pair, Anchor] = {}
         lexical: dict[Pair, Anchor] = {}
-        for asked in LANGUAGES:
+        shipped = self._shipped
+        for language, one in asked.items():
             for held in LANGUAGES:
-                rows = self._rows[held]
-                share = min(1.0, counts[asked] / ENOUGH, len(rows) / ENOUGH)
-                by_cosine, by_words = zip(*scores[asked], strict=True)
-                cosines = self._anchor(negatives[asked], by_cosine, rows, "dense")
-                words = self._anchor(negatives[asked], by_words, rows, "lexical")
-                shipped = self._shipped.dense
-                dense[asked, held] = _mix_anchor(
-                    cosines, shipped[asked, held] if shipped else cosines, share
-                )
-                lexical[asked, held] = _mix_anchor(words, self._shipped.lexical[asked, held], share)
+                share = min(1.0, one.snippets / ENOUGH, len(self._rows[held]) / ENOUGH)
+                x = self._anchor(one, [item.cosines for item in one.reached], "dense", held)
+                y = self._anchor(one, [item.bm25 for item in one.reached], "lexical", held)
+                base = shipped.dense[language, held] if shipped.dense else x
+                dense[language, held] = _mix_anchor(x, base, share)
+                lexical[language, held] = _mix_anchor(y, shipped.lexical[language, held], share)
         return replace(calibration, dense=dense, lexical=lexical)
 
     def _final_anchors(
-        self,
-        calibration: Calibration,
-        negatives: dict[Language, list[Negative]],
-        scores: dict[Language, list[tuple[Floats, Floats]]],
-        counts: dict[Language, int],
+        self, asked: Mapping[Language, Asked], calibration: Calibration
     ) -> Calibration:
         final: dict[Language, Anchor] = {}
-        reached: dict[Language, Floats] = {}
-        everything = np.arange(len(self._corpus.passages))
-        for asked in LANGUAGES:
-            together = [self._fuse(asked, *pair, calibration) for pair in scores[asked]]
-            own = self._anchor(negatives[asked], together, everything, "final")
-            share = min(1.0, counts[asked] / ENOUGH)
-            final[asked] = _mix_anchor(own, self._shipped.final[asked], share)
-            best = self._best(negatives[asked], together, everything)[0]
-            reached[asked] = (best - final[asked].m) / final[asked].g
-        return replace(calibration, final=final, negatives=reached)
+        negatives: dict[Language, Floats] = {}
+        for language, one in asked.items():
+            scores = [self._fuse(language, item, calibration) for item in one.reached]
+            own = self._anchor(one, scores, "final")
+            share = min(1.0, one.snippets / ENOUGH)
+            base = self._shipped.final_for(language, len(self._corpus.passages))
+            final[language] = _mix_anchor(own, base, share)
+            best = self._best(one, scores)[0]
+            negatives[language] = (best - final[language].m) / final[language].g
+        return replace(calibration, final=final, negatives=negatives)
 
-    def _fuse(
-        self, asked: Language, cosines: Floats, bm25: Floats, calibration: Calibration
-    ) -> Floats:
-        scores = np.zeros(len(cosines), dtype=np.float32)
+    def _fuse(self, asked: Language, reached: Reached, calibration: Calibration) -> Floats:
+        scores = np.zeros(len(reached.rows), dtype=np.float32)
         for held in LANGUAGES:
-            rows = self._rows[held]
+            own = self._in(held, reached.rows)
             x, y = calibration.dense[asked, held], calibration.lexical[asked, held]
-            scores[rows] = fused((cosines[rows] - x.m) / x.g, (bm25[rows] - y.m) / y.g)
+            scores[own] = fused((reached.cosines[own] - x.m) / x.g, (reached.bm25[own] - y.m) / y.g)
         return scores
 
+    def _in(self, language: Language, rows: Rows) -> npt.NDArray[np.bool_]:
+        return np.isin(rows, self._rows[language], assume_unique=True)
+
     def _anchor(
-        self,
-        negatives: list[Negative],
-        scores: Sequence[Floats],
-        rows: np.ndarray[tuple[int], np.dtype[np.int64]],
-        kind: str,
+        self, asked: Asked, scores: Sequence[Floats], kind: str, held: Language | None = None
     ) -> Anchor:
-        best, weights = self._best(negatives, scores, rows)
+        best, weights = self._best(asked, scores, held)
         if not len(best):
             return Anchor(0.0, 1.0)
         middle, upper = _quantiles(best, weights, (0.5, _FINAL if kind == "final" else _PAIR))
         return Anchor(middle, max(upper - middle, _LEAST_G[kind]))
 
     def _best(
-        self,
-        negatives: list[Negative],
-        scores: Sequence[Floats],
-        rows: np.ndarray[tuple[int], np.dtype[np.int64]],
+        self, asked: Asked, scores: Sequence[Floats], held: Language | None = None
     ) -> tuple[Floats, Floats]:
-        """The best score of each negative among `rows`, and weights that make both halves equal."""
+        """The best score of each negative, and weights that make snippets and probes equal.
+
+        Probes stand last, as they do among the negatives.
+        """
         best: list[float] = []
         from_snippet: list[bool] = []
-        for negative, values in zip(negatives, scores, strict=True):
-            score = self._top(negative.snippet, values, rows)
+        for negative, reached, values in zip(asked.negatives, asked.reached, scores, strict=True):
+            own = slice(None) if held is None else self._in(held, reached.rows)
+            score = self._top(negative.snippet, values[own], reached.rows[own])
             if score is not None:
                 best.append(score)
                 from_snippet.append(negative.snippet is not None)
@@ -261,27 +265,28 @@ class _Fitter:
         weights = np.where(mask, 1 / max(mask.sum(), 1), 1 / max((~mask).sum(), 1))
         return np.array(best, dtype=np.float32), weights.astype(np.float32)
 
-    def _top(
-        self,
-        snippet: Snippet | None,
-        values: Floats,
-        rows: np.ndarray[tuple[int], np.dtype[np.int64]],
-    ) -> float | None:
-        if not len(rows):
-            return None
-        here = values[rows]
-        if snippet is None:
-            return float(here.max())
-        for place in np.argsort(-here)[:_WALK]:
-            if not self._copies.excluded(snippet, int(rows[place])):
-                return float(here[place])
+    def _top(self, snippet: Snippet | None, values: Floats, rows: Rows) -> float | None:
+        """The best score outside the snippet's own document and its copies."""
+        for place in np.argsort(-values):
+            if snippet is None or not self._copies.excluded(snippet, int(rows[place])):
+                return float(values[place])
         return None
 
 
-def _origin(chunks: int, counts: dict[Language, int]) -> str:
+def _best_of(rows: Rows, cosines: Floats, bm25: Floats) -> Reached:
+    """The best by either score, so that memory does not grow with the index."""
+    if len(rows) > 2 * _KEPT:
+        by_cosine = np.argpartition(-cosines, _KEPT)[:_KEPT]
+        by_words = np.argpartition(-bm25, _KEPT)[:_KEPT]
+        kept = np.union1d(by_cosine, by_words)
+        rows, cosines, bm25 = rows[kept], cosines[kept], bm25[kept]
+    return Reached(rows, cosines, bm25)
+
+
+def _origin(chunks: int, snippets: int) -> str:
     if chunks < SMALLEST:
         return "shipped"
-    return "fitted" if max(counts.values()) >= ENOUGH else "blended"
+    return "fitted" if snippets >= ENOUGH else "blended"
 
 
 def _mix(own: Floats, other: Floats, share: float) -> Floats:

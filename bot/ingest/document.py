@@ -17,6 +17,7 @@ from bot.ingest.fingerprint import digest
 from bot.ingest.frontmatter import FrontMatter, read
 from bot.ingest.options import SyncOptions
 from bot.ingest.parse import parse, readable_name, supported
+from bot.ingest.planted import planted
 from bot.ingest.report import Problem, Reason
 from bot.ingest.secrets import find, is_secret_file
 from bot.ports import Chunk, Skipped, SourceFile
@@ -139,8 +140,9 @@ def document(
         inputs=tuple(passage_text(title, piece.head, piece.text) for piece in pieces),
         supersedes=targets(file.path, about.supersedes),
         encoding=source.encoding,
-        problems=tuple(
-            Problem(file.path, i.line, i.message) for i in (*about.issues, *parsed.issues)
+        problems=(
+            *(Problem(file.path, i.line, i.message) for i in (*about.issues, *parsed.issues)),
+            *planted(file.path, text),
         ),
         masked=tuple(Problem(file.path, hit.line, hit.kind) for hit in hits),
     )

@@ -7,6 +7,7 @@ where it stopped. What is not there to be read is never taken for deleted on a l
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -36,6 +37,7 @@ from bot.progress import Progress, Silent
 from graph.errors import GraphError
 from graph.ports import Embedder
 
+log = logging.getLogger(__name__)
 _KEPT_DETAIL = 300  # characters of the problems kept with a file's record
 
 
@@ -233,6 +235,8 @@ class _Run:
         tally.indexed += 1
         tally.chunks += stored
         tally.duplicates += len(doc.passages) - stored
+        for problem in doc.problems:
+            log.info("problem in a document: %s", problem)
         tally.problems += doc.problems
         tally.masked += doc.masked
         if doc.encoding:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shutil
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ from bot.library import Shelf, sync_shelf
 from bot.progress import Silent
 from bot.reply import to_markdown
 from bot.settings import Settings
+from graph.errors import ReplyUnusable
 from graph.machine import Finished, Machine
 from graph.model import Answer, Outcome, Question, SourceType, Turn
 from graph.policy import Limits, Policy
@@ -241,18 +243,33 @@ class Remembering(Embedder):
         return np.stack(rows) if rows else vectors
 
 
-async def open_team(folder: Path, embedder: Embedder, files: Files) -> Team:
-    """A team whose documents are indexed; the caller closes `team.app.index`."""
+async def open_team(folder: Path, embedder: Embedder) -> Team:
+    """The team whose documents and index lie in `folder`; the caller closes `team.app.index`."""
     documents, home = folder / "docs", folder / "home"
-    documents.mkdir(parents=True)
-    settings = Settings(home=home)
+    documents.mkdir(parents=True, exist_ok=True)
     index = await open_index(home)
-    app = App(settings, index, embedder, embedder, Machine(Ports(index, embedder, embedder)))
-    team = Team(documents, home, app)
-    if files:
-        team.write(files)
-        await team.sync()
-    return team
+    machine = Machine(Ports(index, embedder, embedder))
+    return Team(documents, home, App(Settings(home=home), index, embedder, embedder, machine))
+
+
+class Indexed:
+    """Indexes each set of documents once, and hands out copies of the folder with its index."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._known: dict[frozenset[tuple[str, Text]], Path] = {}
+
+    async def copy(self, files: Files, folder: Path, embedder: Embedder) -> None:
+        """Makes `folder` one that `open_team` finds in order."""
+        key = frozenset(files.items())
+        if key not in self._known:
+            place = self._root / str(len(self._known))
+            team = await open_team(place, embedder)
+            team.write(files)
+            await team.sync()
+            await team.app.index.close()
+            self._known[key] = place
+        shutil.copytree(self._known[key], folder)
 
 
 def prompt_text(prompts: Sequence[Prompt]) -> str:
@@ -286,6 +303,8 @@ class Obedient(ChatModel):
         return "obedient"
 
     async def complete(self, prompt: Prompt) -> Completion:
+        if prompt.schema is not None:
+            raise ReplyUnusable("it writes no JSON")
         self.prompts.append(prompt)
         return Completion(self._reply(prompt))
 

