@@ -67,7 +67,7 @@ def _block(node: Node) -> str:
         "fence": _code,
         "code_block": _code,
         "table": _table,
-        "hr": lambda _: "---",
+        "hr": lambda _: "***",  # "- ---" would be a rule and no list item
     }
     return writers.get(node.type, _paragraph)(node)
 

@@ -152,7 +152,7 @@ def test_code_keeps_its_language() -> None:
     [
         "@oncall", "/restart", "/ask@belay_bot", "#incident", "$USD", "runbook.md", "etc.py:12",
         "docs/db_main.md:7", "10.0.0.1", "10.0.0.1:8080/x", "db-1.internal.io", "t.me/someone",
-        "сайт.рф", "tg://user?id=7", "README.rst",
+        "сайт.рф", "tg://user?id=7", "README.rst", "node.ops.io:9090/metrics", "ftp://a.ru/x",
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("around", ["{}", "see {}, please", "({})", "**{}**", "см. «{}».", "- {}!"])
