@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from bot.chat import Incoming, Reply
 from graph.model import Access, Passage, SourceType
@@ -197,6 +197,28 @@ class Platform(Protocol):
     def conversation(self, event: Incoming) -> Conversation: ...
 
     async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What `belay doctor` found out about one thing.
+
+    `state` is "ok", "note" (works, but worth knowing) or "bad".
+    """
+
+    check: str
+    state: str
+    message: str
+    remedy: str = ""
+
+
+@runtime_checkable
+class Checkable(Protocol):
+    """A platform that can say whether it is set up as it should be. Optional."""
+
+    async def check(self) -> Sequence[Finding]:
+        """One finding a thing: token, webhook, privacy, commands. Changes nothing, and raises
+        BotError only for what none of them covers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import asyncio
 import json
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import typer
@@ -15,7 +15,7 @@ from bot.app import make_embedder, make_model, make_web, open_index, require_com
 from bot.errors import BotError
 from bot.ingest.lock import as_seen
 from bot.library import LOCK_FILE
-from bot.ports import SourceRecord, SyncState
+from bot.ports import Finding, SourceRecord, SyncState
 from bot.redaction import redact
 from bot.registry import factory
 from bot.settings import Settings, config_path, unknown_variables
@@ -24,16 +24,6 @@ from graph.errors import GraphError
 from graph.ports import Embedder, Prompt
 
 _TRIAL = 65_536  # bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """`state` is "ok", "note" (works, but worth knowing) or "bad"."""
-
-    check: str
-    state: str
-    message: str
-    remedy: str = ""
 
 
 async def doctor(settings: Settings, terminal: Terminal, as_json: bool) -> None:
