@@ -13,6 +13,10 @@ from typing import Any
 
 FACTORIES: dict[str, str] = {
     "index.sqlite": "adapters.sqlite:SqliteIndex.open",
+    "inbox.sqlite": "adapters.sqlite.inbox:SqliteInbox.open",
+    "roll.sqlite": "adapters.sqlite.roll:SqliteRoll",
+    "feedback.sqlite": "adapters.sqlite.feedback:SqliteFeedback",
+    "platform.telegram": "adapters.telegram:create",
     "embedder.builtin": "adapters.use:create",
     "embedder.e5": "adapters.e5:create",
     "embedder.openai": "adapters.openai:create_embedder",

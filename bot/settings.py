@@ -11,11 +11,8 @@ import os
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     SecretStr,
     ValidationError,
@@ -31,6 +28,17 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from bot.chat_settings import (
+    DeskSettings,
+    RateSettings,
+    Section,
+    is_web_address,
+    listed,
+    listen_address,
+    person_key,
+    telegram_token,
+    webhook_secret,
+)
 from bot.errors import SettingsError
 from graph.model import LEVELS
 from graph.policy import Limits, Policy
@@ -39,11 +47,7 @@ PREFIX = "BELAY_"
 _POLICY, _LIMITS = Policy(), Limits()
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Thresholds(_Section):
+class Thresholds(Section):
     """On calibrated relevance, 0 to 1. See "How it decides" in the README."""
 
     factual: float = Field(default=_POLICY.factual, ge=0, le=1)
@@ -64,7 +68,7 @@ class Thresholds(_Section):
         return self
 
 
-class Retrieval(_Section):
+class Retrieval(Section):
     """How passages are chosen and how many the model reads."""
 
     fusion: Literal["calibrated", "rrf"] = "calibrated"
@@ -78,7 +82,7 @@ class Retrieval(_Section):
     stale_days: int = Field(default=_POLICY.stale_days, ge=1)
 
 
-class LimitSettings(_Section):
+class LimitSettings(Section):
     """Seconds, characters and counts."""
 
     deadline: float = Field(default=_LIMITS.deadline, gt=0)
@@ -92,7 +96,7 @@ class LimitSettings(_Section):
     history_tokens: int = Field(default=_LIMITS.history_tokens, ge=0)
 
 
-class WebSettings(_Section):
+class WebSettings(Section):
     backends: tuple[str, ...] = ("duckduckgo", "mojeek", "brave")
     region: str = ""
     results: int = Field(default=_POLICY.web_results, ge=1, le=20)
@@ -101,7 +105,7 @@ class WebSettings(_Section):
     private_names: tuple[str, ...] = ()  # never sent to a search engine
 
 
-class SourceSettings(_Section):
+class SourceSettings(Section):
     """One `[[sources]]` entry of belay.toml."""
 
     path: Path
@@ -119,7 +123,7 @@ class SourceSettings(_Section):
         return value
 
 
-class IngestSettings(_Section):
+class IngestSettings(Section):
     max_file_bytes: int = Field(default=10 * 1024 * 1024, ge=1000)
     mask_secrets: bool = True
     shrink_limit: float = Field(default=0.5, ge=0, le=1)  # a sync that would lose more is refused
@@ -142,11 +146,21 @@ class Settings(BaseSettings):
     web: bool = True
     level: str = LEVELS[-1]  # whose documents the terminal may read
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
+    admins: tuple[str, ...] = ()  # "telegram:42"
+    contact: str = ""  # who can always be asked, shown by "Ask a person"
+    leave_strangers: bool = True  # leave groups that somebody unknown added the bot to
+    telegram_token: SecretStr = SecretStr("")
+    telegram_api_url: str = Field(default="", repr=False)  # of a Bot API server of your own
+    telegram_webhook_url: str = Field(default="", repr=False)  # empty: polling
+    telegram_webhook_secret: SecretStr = SecretStr("")
+    http: str = "127.0.0.1:8080"  # where webhooks and /healthz listen
     thresholds: Thresholds = Thresholds()
     retrieval: Retrieval = Retrieval()
     limits: LimitSettings = LimitSettings()
     web_search: WebSettings = WebSettings()
     ingest: IngestSettings = IngestSettings()
+    desk: DeskSettings = DeskSettings()
+    rates: RateSettings = RateSettings()
     sources: tuple[SourceSettings, ...] = ()
 
     @model_validator(mode="before")
@@ -180,12 +194,47 @@ class Settings(BaseSettings):
             return value
         raise ValueError(f"{value!r} is none of: builtin, e5, openai:MODEL")
 
-    @field_validator("model_url")
+    @field_validator("admins", mode="before")
+    @classmethod
+    def one_or_many(cls, value: Any) -> Any:
+        return listed(value)
+
+    @field_validator("admins")
+    @classmethod
+    def people(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(person_key(item) for item in value)
+
+    @field_validator("telegram_token")
+    @classmethod
+    def a_telegram_token(cls, value: SecretStr) -> SecretStr:
+        return SecretStr(telegram_token(value.get_secret_value()))
+
+    @field_validator("telegram_webhook_secret")
+    @classmethod
+    def a_webhook_secret(cls, value: SecretStr) -> SecretStr:
+        return SecretStr(webhook_secret(value.get_secret_value()))
+
+    @field_validator("http")
+    @classmethod
+    def host_and_port(cls, value: str) -> str:
+        listen_address(value)
+        return value
+
+    @field_validator("model_url", "telegram_api_url", "telegram_webhook_url")
     @classmethod
     def an_address(cls, value: str) -> str:
-        if value and not _is_web_address(value):
+        if value and not is_web_address(value):
             raise ValueError("an address begins with http:// or https:// and names a host")
         return value.rstrip("/")
+
+    @model_validator(mode="after")
+    def a_webhook_that_can_work(self) -> Settings:
+        url = self.telegram_webhook_url
+        if url and not self.telegram_token.get_secret_value():
+            raise ValueError("BELAY_TELEGRAM_WEBHOOK_URL is set, BELAY_TELEGRAM_TOKEN is missing")
+        if url.startswith("http:") and not self.telegram_api_url:
+            raise ValueError("BELAY_TELEGRAM_WEBHOOK_URL: Telegram delivers to https:// only")
+        return self
 
     @classmethod
     def settings_customise_sources(
@@ -203,6 +252,9 @@ class Settings(BaseSettings):
         return Policy(
             **t.model_dump(), **r.model_dump(), web=self.web, web_results=self.web_search.results
         )
+
+    def http_address(self) -> tuple[str, int]:
+        return listen_address(self.http)
 
     def limit_values(self) -> Limits:
         return Limits(**self.limits.model_dump())
@@ -225,14 +277,6 @@ def _stripped(data: Any) -> Any:
     if isinstance(data, dict):
         return {key: _stripped(value) for key, value in data.items()}
     return [_stripped(value) for value in data] if isinstance(data, list | tuple) else data
-
-
-def _is_web_address(value: str) -> bool:
-    try:
-        parts = urlsplit(value)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and " " not in value
-    except ValueError:  # such as an unclosed bracket
-        return False
 
 
 def load(**overrides: Any) -> Settings:
@@ -291,5 +335,8 @@ def _explain(error: ValidationError) -> str:
         message = item["msg"].removeprefix("Value error, ")
         if item["type"] == "extra_forbidden":
             message = "there is no such setting"
+        if not path:  # about several settings, which the message names
+            lines.append(message)
+            continue
         lines.append(f"{key} ({'.'.join(path).lower().removeprefix('belay_')}): {message}")
     return "; ".join(lines)

@@ -1,8 +1,7 @@
-"""Questions in the terminal: one (`ask`), many (`chat`), or the whole bot (`run`)."""
+"""Questions in the terminal: one (`ask`) or many (`chat`)."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,8 +11,6 @@ import typer
 
 from bot import logs
 from bot.app import App, opened
-from bot.cli.sync import bring_up_to_date, keep_up_to_date
-from bot.errors import SourceError
 from bot.reply import to_markdown
 from bot.settings import Settings
 from bot.terminal import Terminal
@@ -54,23 +51,11 @@ async def ask(
 
 async def chat(settings: Settings, terminal: Terminal, asking: Asking) -> None:
     async with opened(settings) as app:
-        await _chat(app, terminal, asking)
+        await converse(app, terminal, asking)
 
 
-async def run_bot(settings: Settings, terminal: Terminal, watch: bool) -> None:
-    async with opened(settings) as app:
-        try:
-            await bring_up_to_date(app, terminal)
-        except SourceError as error:  # what is indexed already still answers
-            terminal.note(f"not synced: {error} {error.remedy}")
-        async with asyncio.TaskGroup() as group:
-            watching = group.create_task(keep_up_to_date(app, terminal)) if watch else None
-            await _chat(app, terminal, Asking())
-            if watching is not None:
-                watching.cancel()
-
-
-async def _chat(app: App, terminal: Terminal, asking: Asking) -> None:
+async def converse(app: App, terminal: Terminal, asking: Asking) -> None:
+    """Answers what is typed or piped in, to its end."""
     history: list[Turn] = []
     if not (await app.index.info()).chunks:
         terminal.note(NOTHING_INDEXED)

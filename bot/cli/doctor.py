@@ -15,9 +15,11 @@ from bot.app import make_embedder, make_model, make_web, open_index, require_com
 from bot.errors import BotError
 from bot.ingest.lock import as_seen
 from bot.library import LOCK_FILE
-from bot.ports import Finding, SourceRecord, SyncState
+from bot.platforms import configured, make_platforms
+from bot.ports import Checkable, Finding, SourceRecord, SyncState
 from bot.redaction import redact
 from bot.registry import factory
+from bot.roll import open_roll
 from bot.settings import Settings, config_path, unknown_variables
 from bot.terminal import Terminal
 from graph.errors import GraphError
@@ -56,6 +58,37 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
             yield Finding(name, "bad", redact(str(error)), error.remedy)
         except GraphError as error:
             yield Finding(name, "bad", redact(str(error)))
+    if configured(settings):
+        for finding in await _messengers(settings):
+            yield finding
+
+
+async def _messengers(settings: Settings) -> list[Finding]:
+    """What each platform says of itself, and whether anybody may talk to the bot."""
+    findings: list[Finding] = []
+    for platform in make_platforms(settings):
+        try:
+            if isinstance(platform, Checkable):
+                findings += await platform.check()
+        except BotError as error:
+            findings.append(Finding(platform.name, "bad", redact(str(error)), error.remedy))
+        finally:
+            await platform.close()
+    try:
+        findings.append(await _access(settings))
+    except BotError as error:
+        findings.append(Finding("access", "bad", redact(str(error)), error.remedy))
+    return findings
+
+
+async def _access(settings: Settings) -> Finding:
+    grants = await open_roll(settings.home).grants()
+    admins = {grant.key for grant in grants if grant.admin} | set(settings.admins)
+    others = {grant.key for grant in grants} - admins
+    if not admins:
+        message = "nobody is an admin: nobody can let anybody in"
+        return Finding("access", "note", message, "`belay run` prints a code; or set BELAY_ADMINS")
+    return Finding("access", "ok", f"{len(admins)} admins, {len(others)} other people and groups")
 
 
 async def _settings(settings: Settings) -> Finding:

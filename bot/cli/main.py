@@ -64,8 +64,11 @@ def run_(
         bool, typer.Option("--watch", help="Keep the folders in sync while running.")
     ] = False,
 ) -> None:
-    """Bring the folders up to date and open the chat."""
-    from bot.cli.chat import run_bot
+    """Bring the folders up to date and start the bot.
+
+    It answers on every messenger that has a token, and in the terminal when none has.
+    """
+    from bot.cli.serve import run_bot
 
     run(run_bot, watch)
 
@@ -150,6 +153,52 @@ def forget(
     run(start, name)
 
 
+Who = Annotated[
+    str,
+    typer.Argument(
+        metavar="CODE|KEY",
+        help="The code that the bot gave them, or a key such as telegram:42.",
+    ),
+]
+
+
+@app.command()
+def allow(
+    who: Who,
+    level: Annotated[
+        str,
+        typer.Option(
+            metavar="LEVEL",
+            callback=_known,
+            help=f"What they may read: {', '.join(LEVELS)}; the first one by default.",
+        ),
+    ] = "",
+    admin: Annotated[bool, typer.Option("--admin", help="They may let others in.")] = False,
+) -> None:
+    """Let a person or a group talk to the bot."""
+    from bot.cli.access import allow as start
+
+    run(start, who, level, admin)
+
+
+@app.command()
+def revoke(
+    key: Annotated[str, typer.Argument(metavar="KEY", help="As `belay access` shows it.")],
+) -> None:
+    """Take access away again."""
+    from bot.cli.access import revoke as start
+
+    run(start, key)
+
+
+@app.command()
+def access(as_json: Json = False) -> None:
+    """List who may talk to the bot."""
+    from bot.cli.access import access as start
+
+    run(start, as_json)
+
+
 @app.command()
 def why(
     question: Annotated[
@@ -219,8 +268,8 @@ def eval_(
 def doctor(as_json: Json = False) -> None:
     """Check everything Belay depends on, and say what to fix.
 
-    Settings, data folder, embedder, index, chat model and web search. Ends with code 1 when
-    something is broken.
+    Settings, data folder, embedder, index, chat model, web search, messengers and who may talk to
+    the bot. Ends with code 1 when something is broken.
     """
     from bot.cli.doctor import doctor as start
 

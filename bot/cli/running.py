@@ -50,8 +50,9 @@ def run(command: Command[P], *args: P.args, **kwargs: P.kwargs) -> None:
 
 def secrets(settings: Settings) -> list[str]:
     """Setting values that no log line may show."""
-    found = [settings.model_key.get_secret_value()]
-    for address in (settings.model_url, settings.web_search.proxy):
+    hidden = (settings.model_key, settings.telegram_token, settings.telegram_webhook_secret)
+    found = [value.get_secret_value() for value in hidden]
+    for address in (settings.model_url, settings.web_search.proxy, settings.telegram_api_url):
         found.append(urlsplit(address).password or "")
     return [value for value in found if value]
 

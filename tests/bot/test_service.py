@@ -1,0 +1,177 @@
+"""The running bot over a messenger in memory: receives, answers, ends without losing anything."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from answering_kit import ANN, BOSS, GROUP, STRANGER, empty_machine, private
+
+from adapters.memory.embedder import HashEmbedder
+from adapters.memory.feedback import MemoryFeedback
+from adapters.memory.inbox import MemoryInbox
+from adapters.memory.index import MemoryIndex
+from adapters.memory.platform import MemoryPlatform
+from adapters.memory.roll import MemoryRoll
+from bot.access import Grant
+from bot.app import App
+from bot.chat import Incoming, Kind, Person, Place
+from bot.errors import SettingsError
+from bot.ports import Sink
+from bot.service import OnAdded, Service, Stores, stores
+from bot.settings import Settings
+
+
+def asks(person: Person, text: str, number: int = 1, place: Place | None = None) -> Incoming:
+    where = place or private(person)
+    return Incoming(Kind.QUESTION, where, person, str(number), text=text, at=datetime.now(UTC))
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> App:
+    """Without documents: the bot says so to every question."""
+    words = HashEmbedder()
+    settings = Settings(home=tmp_path, admins=(BOSS.key,), desk={"poll": 0.05, "grace": 0.2})
+    return App(settings, MemoryIndex(), words, words, empty_machine())
+
+
+@pytest.fixture
+def kept() -> Stores:
+    return Stores(MemoryInbox(), MemoryRoll(), MemoryFeedback())
+
+
+@pytest.fixture
+def telegram() -> MemoryPlatform:
+    return MemoryPlatform("telegram")
+
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def running(app: App, kept: Stores) -> Run:
+    """Runs a service around the block; at its end the service is told to stop."""
+
+    @asynccontextmanager
+    async def run(*platforms: MemoryPlatform) -> AsyncIterator[None]:
+        stop = asyncio.Event()
+        service = Service(app, kept, lambda on_added: platforms)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(service.run(stop))
+            try:
+                yield
+            finally:
+                stop.set()
+
+    return run
+
+
+async def test_an_admin_s_question_is_answered(running: Run, telegram: MemoryPlatform) -> None:
+    question = asks(BOSS, "which port does billing use?")
+    async with running(telegram):
+        await telegram.says(question)
+        await telegram.until(lambda: telegram.shown(question))
+    assert "No documents are indexed yet" in telegram.shown(question)
+    assert telegram.closed
+    assert not telegram.receiving
+
+
+async def test_sc_08_a_stranger_learns_how_to_ask_for_access(
+    running: Run, telegram: MemoryPlatform
+) -> None:
+    question = asks(STRANGER, "what is the prod DB host?")
+    async with running(telegram):
+        await telegram.says(question)
+        await telegram.until(lambda: telegram.shown(question))
+    assert "/allow" in telegram.shown(question)
+
+
+async def test_each_platform_answers_its_own_people(running: Run, kept: Stores) -> None:
+    one, two = MemoryPlatform("telegram"), MemoryPlatform("slack")
+    ann, eve = asks(ANN, "hello?"), asks(Person("slack", "U1"), "hello?")
+    async with running(one, two):
+        await one.says(ann)
+        await two.says(eve)
+        await one.until(lambda: one.shown(ann))
+        await two.until(lambda: two.shown(eve))
+    assert not one.shown(eve)
+    assert not two.shown(ann)
+
+
+async def test_op_05_a_refused_token_ends_the_bot_and_names_the_variable(running: Run) -> None:
+    refused = MemoryPlatform("telegram", refused="BELAY_TELEGRAM_TOKEN was refused")
+    other = MemoryPlatform("slack")
+    with pytest.raises(ExceptionGroup) as caught:
+        async with running(refused, other):
+            await asyncio.Event().wait()
+    leaf: BaseException = caught.value
+    while isinstance(leaf, BaseExceptionGroup):
+        leaf = leaf.exceptions[0]
+    assert isinstance(leaf, SettingsError)
+    assert "BELAY_TELEGRAM_TOKEN" in str(leaf)
+    assert refused.closed
+    assert other.closed
+
+
+class Ending(MemoryPlatform):
+    """A messenger whose connection ends for good without an error."""
+
+    async def run(self, sink: Sink) -> None:
+        return
+
+
+async def test_a_platform_that_ends_by_itself_ends_the_process(running: Run) -> None:
+    """Rather than a bot that looks alive and hears nothing."""
+    with pytest.raises(ExceptionGroup):
+        async with running(Ending("telegram")):
+            await asyncio.Event().wait()
+
+
+async def test_op_01_what_waits_at_the_end_is_answered_by_the_next_process(
+    app: App, tmp_path: Path
+) -> None:
+    """The question was stored and the process ended: the next one answers it, once."""
+    question = asks(BOSS, "which port does billing use?")
+    async with stores(tmp_path, ["telegram"]) as kept:
+        assert await kept.inbox.put(question)
+        assert not await kept.inbox.put(question)
+    for answered in (True, False):
+        telegram, stop = MemoryPlatform("telegram"), asyncio.Event()
+        async with stores(tmp_path, ["telegram"]) as kept, asyncio.TaskGroup() as group:
+            service = Service(app, kept, lambda on_added, made=telegram: [made])
+            group.create_task(service.run(stop))
+            if answered:
+                await telegram.until(lambda made=telegram: made.shown(question))
+            else:
+                await telegram.says(question)
+                assert await kept.inbox.waiting() == 0
+            stop.set()
+        assert bool(telegram.shown(question)) is answered
+
+
+async def test_events_of_platforms_without_a_token_wait(tmp_path: Path) -> None:
+    async with stores(tmp_path, ["slack"]) as kept:
+        await kept.inbox.put(asks(BOSS, "hello?"))
+        assert await kept.inbox.take("me", 1.0) is None
+        assert await kept.inbox.waiting() == 1
+
+
+@pytest.mark.parametrize(("person", "stays"), [(BOSS, "stay"), (STRANGER, "leave")])
+async def test_sc_08_platforms_are_told_whose_groups_to_leave(
+    app: App, kept: Stores, person: Person, stays: str
+) -> None:
+    given: list[OnAdded] = []
+    Service(app, kept, lambda on_added: given.append(on_added) or [])
+    assert await given[0](Incoming(Kind.ADDED, GROUP, person, "1")) == stays
+
+
+async def test_who_was_let_in_stays_so(app: App, tmp_path: Path) -> None:
+    async with stores(tmp_path, ["telegram"]) as kept:
+        await kept.roll.save(Grant(ANN.key))
+    async with stores(tmp_path, ["telegram"]) as kept:
+        assert await kept.roll.grant(ANN.key) is not None
