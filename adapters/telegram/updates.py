@@ -1,0 +1,216 @@
+"""Telegram's updates as events of the application. Pure: nothing is asked or sent.
+
+What is not for the bot is None: other people's talk, other bots, posts of channels and their
+copies in discussion groups, service messages. Message ids: a press is named by its callback, what
+happens to a place by its update. A STOP names its question by the draft, which bears its number.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from aiogram.types import (
+    CallbackQuery,
+    Chat,
+    ChatMemberRestricted,
+    ChatMemberUpdated,
+    Message,
+    MessageGenerationStopped,
+    Update,
+    User,
+)
+
+from adapters.telegram.words import text_of, words_of
+from bot.chat import Incoming, Kind, Person, Place, Quote
+
+PLATFORM = "telegram"
+WANTED = (
+    "message",
+    "edited_message",
+    "callback_query",
+    "my_chat_member",
+    "stopped_message_generation",
+)
+"""The updates to ask Telegram for."""
+
+_FILES = ("document", "animation", "audio", "video")  # have a file name
+_OTHERS = ("voice", "video_note", "sticker", "location", "contact", "poll", "story", "dice")
+_PRESENT = frozenset({"member", "administrator", "creator"})
+
+
+def incoming(update: Update, me: User) -> Incoming | None:
+    """The event that an update of the bot `me` is, or None."""
+    name = str(update.update_id)
+    if update.message is not None:
+        return _message(update.message, me, name)
+    if update.edited_message is not None:
+        return _said(update.edited_message, me, Kind.EDIT)
+    if update.callback_query is not None:
+        return _press(update.callback_query)
+    if update.my_chat_member is not None:
+        return _membership(update.my_chat_member, name)
+    if update.stopped_message_generation is not None:
+        return _stop(update.stopped_message_generation)
+    return None
+
+
+def _message(message: Message, me: User, name: str) -> Incoming | None:
+    if message.migrate_to_chat_id is not None:
+        place, person = _place(message.chat), _author(message)
+        new = str(message.migrate_to_chat_id)
+        return Incoming(
+            Kind.MOVED, place, person or _chat(message.chat), name, at=message.date, moved_to=new
+        )
+    return _said(message, me, Kind.QUESTION)
+
+
+def _said(message: Message, me: User, kind: Kind) -> Incoming | None:
+    person = _author(message)
+    if person is None or message.is_automatic_forward:
+        return None
+    words, attachments = words_of(message, me), _attachments(message)
+    if words.others or not (words.text or words.named or attachments):
+        return None
+    if message.media_group_id and not words.text:
+        return None  # one more picture of an album: its caption asks
+    addressed = _is_for(message, me, words.named)
+    if kind is Kind.QUESTION and not addressed:
+        return None
+    return Incoming(
+        kind,
+        _place(message.chat, _thread(message)),
+        person,
+        str(message.message_id),
+        text=words.text,
+        at=message.date,
+        addressed=addressed,
+        quote=_quote(message, me),
+        attachments=attachments,
+        language=_language(message.from_user),
+    )
+
+
+def _is_for(message: Message, me: User, named: bool) -> bool:
+    if message.chat.type == "private":
+        return True
+    if message.forward_origin is not None:
+        return False
+    replied = _replied(message)
+    answers = replied is not None and replied.from_user is not None
+    return named or (answers and replied.from_user.id == me.id)  # type: ignore[union-attr]
+
+
+def _author(message: Message) -> Person | None:
+    """Whoever wrote, also in the name of a group or channel; None for bots and for channels'
+    own posts."""
+    sender, user = message.sender_chat, message.from_user
+    if user is None:
+        return None
+    if sender is not None:
+        return _chat(sender)
+    return None if user.is_bot else _person(user)
+
+
+def _person(user: User) -> Person:
+    return Person(PLATFORM, str(user.id), user.full_name, user.is_bot)
+
+
+def _chat(chat: Chat) -> Person:
+    return Person(PLATFORM, str(chat.id), chat.title or chat.first_name or "")
+
+
+def _place(chat: Chat, thread: int | None = None) -> Place:
+    topic = str(thread) if thread else ""
+    if chat.type == "private":
+        return Place(PLATFORM, str(chat.id), "private", topic)
+    kind = "channel" if chat.type == "channel" else "group"
+    title = chat.title or ""
+    if kind == "channel":
+        return Place(PLATFORM, str(chat.id), "channel", topic, title)
+    return Place(PLATFORM, str(chat.id), "group", topic, title)
+
+
+def _thread(message: Message) -> int | None:
+    """The topic. Replies outside of forums have thread ids too, to which nothing can be sent."""
+    return message.message_thread_id if message.is_topic_message else None
+
+
+def _language(user: User | None) -> str:
+    return (user.language_code if user else None) or ""
+
+
+def _replied(message: Message) -> Message | None:
+    """The message that is replied to. In a topic, any message replies to the topic's creation."""
+    replied = message.reply_to_message
+    if replied is None or replied.forum_topic_created is not None:
+        return None
+    return replied
+
+
+def _quote(message: Message, me: User) -> Quote | None:
+    """A reply's context: the words that were picked first, then the whole message. Of the bot's
+    own answers the whole message alone, by which they are known again."""
+    replied = _replied(message)
+    whole = text_of(replied) if replied else ""
+    picked = message.quote.text if message.quote else ""
+    user = replied.from_user if replied else None
+    if user is not None and user.id == me.id and whole:
+        picked = ""
+    pieces = [picked, *([whole] if whole.strip() != picked.strip() else [])]
+    text = "\n\n".join(piece for piece in pieces if piece.strip())
+    return Quote(text, user.full_name if user else "") if text else None
+
+
+def _attachments(message: Message) -> tuple[str, ...]:
+    """Names of what came along: of files their own, of other things what they are."""
+    if message.photo:
+        return ("photo",)
+    for kind in _FILES:
+        file = getattr(message, kind)
+        if file is not None:
+            return (file.file_name or kind,)
+    return tuple(kind.replace("_", " ") for kind in _OTHERS if getattr(message, kind) is not None)
+
+
+def _press(query: CallbackQuery) -> Incoming | None:
+    message = query.message
+    if message is None or query.data is None or query.from_user.is_bot:
+        return None
+    thread = _thread(message) if isinstance(message, Message) else None
+    return Incoming(
+        Kind.PRESS,
+        _place(message.chat, thread),
+        _person(query.from_user),
+        query.id,
+        language=_language(query.from_user),
+        value=query.data,
+        reference=str(message.message_id),  # under which the button is
+    )
+
+
+def _membership(change: ChatMemberUpdated, name: str) -> Incoming | None:
+    """The bot came or went. `reference` of ADDED is its new status: administrators read all."""
+    before, after = _is_in(change.old_chat_member), _is_in(change.new_chat_member)
+    if before == after:
+        return None
+    return Incoming(
+        Kind.ADDED if after else Kind.REMOVED,
+        _place(change.chat),
+        _person(change.from_user),
+        name,
+        at=change.date,
+        language=_language(change.from_user),
+        reference=str(change.new_chat_member.status),
+    )
+
+
+def _is_in(member: object) -> bool:
+    if isinstance(member, ChatMemberRestricted):
+        return member.is_member
+    return getattr(member, "status", "") in _PRESENT
+
+
+def _stop(stopped: MessageGenerationStopped) -> Incoming:
+    place = _place(stopped.chat, stopped.message_thread_id)
+    draft = str(stopped.draft_id)
+    return Incoming(Kind.STOP, place, _chat(stopped.chat), draft, at=datetime.now(UTC))

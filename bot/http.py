@@ -1,0 +1,109 @@
+"""The one HTTP server of a process: `/healthz`, and whatever platforms mount for their webhooks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from types import TracebackType
+from typing import Protocol, Self
+
+from aiohttp import web
+
+from bot.errors import SettingsError
+
+_log = logging.getLogger(__name__)
+
+Handler = Callable[[Mapping[str, str], bytes], Awaitable[int]]
+"""Takes the headers (names in lower case) and the body of a POST; returns the HTTP status."""
+
+HEALTH = "/healthz"
+
+
+class Mount(Protocol):
+    """Where a platform says what it listens to."""
+
+    def mount(self, path: str, handler: Handler) -> None:
+        """POSTs to `path` go to `handler`, at any time from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """`port` 0 takes a free one. `largest` is of a body, in bytes; `grace` in seconds, for requests
+    that are answered while the server closes."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    largest: int = 1024 * 1024
+    grace: float = 5.0
+
+
+class HttpServer(Mount):
+    """An async context manager. `healthy` says whether the process can serve.
+
+    A handler that raises gives 500 and a line in the log: the sender tries again.
+    """
+
+    def __init__(
+        self, listening: Listening | None = None, healthy: Callable[[], bool] = lambda: True
+    ) -> None:
+        self._listening = listening or Listening()
+        self._healthy = healthy
+        self._handlers: dict[str, Handler] = {}
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def port(self) -> int:
+        """The port that is listened to, once the server runs."""
+        assert self._runner is not None
+        return int(self._runner.addresses[0][1])
+
+    def mount(self, path: str, handler: Handler) -> None:
+        self._handlers[path] = handler
+
+    async def __aenter__(self) -> Self:
+        """Raises SettingsError when the address cannot be listened to."""
+        app = web.Application(client_max_size=self._listening.largest)
+        app.router.add_get(HEALTH, self._health)
+        app.router.add_post("/{path:.*}", self._post)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=self._listening.grace)
+        await runner.setup()
+        host, port = self._listening.host, self._listening.port
+        try:
+            await web.TCPSite(runner, host, port).start()
+        except OSError as error:
+            await runner.cleanup()
+            raise SettingsError(
+                f"nothing can listen on {host}:{port}: {error.strerror or error}",
+                "Choose another address or port, or stop the process that uses this one.",
+            ) from error
+        self._runner = runner
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+            self._runner = None
+
+    async def _health(self, _: web.Request) -> web.Response:
+        if self._healthy():
+            return web.Response(text="ok\n")
+        return web.Response(status=HTTPStatus.SERVICE_UNAVAILABLE, text="not ready\n")
+
+    async def _post(self, request: web.Request) -> web.Response:
+        handler = self._handlers.get(request.path)
+        if handler is None:
+            raise web.HTTPNotFound
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        body = await request.read()
+        try:
+            return web.Response(status=await handler(headers, body))
+        except Exception:
+            _log.exception("a request to %s failed", request.path)
+            return web.Response(status=HTTPStatus.INTERNAL_SERVER_ERROR)
