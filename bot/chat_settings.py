@@ -29,7 +29,7 @@ _OTHERS = {
     "sk-": "a model provider's key",
     "http": "an address",
 }
-_PORTS = range(1, 65536)
+_PORTS = range(65536)  # 0: any free one
 
 
 class Section(BaseModel):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from bot.http import Mount
 from bot.ports import Platform
 from bot.registry import factory
 from bot.service import OnAdded
@@ -16,19 +16,24 @@ def configured(settings: Settings) -> tuple[str, ...]:
     return ("telegram",) if settings.telegram_token.get_secret_value() else ()
 
 
-def make_platforms(settings: Settings, on_added: OnAdded | None = None) -> Sequence[Platform]:
-    """Every platform that has a token; nothing is connected yet. Raises SettingsError."""
-    return [_MAKERS[name](settings, on_added) for name in configured(settings)]
+def make_platforms(
+    settings: Settings, *, http: Mount | None = None, on_added: OnAdded | None = None
+) -> Sequence[Platform]:
+    """Every platform that has a token; nothing is connected yet. Webhooks are mounted on `http`.
+
+    Raises SettingsError.
+    """
+    return [_MAKERS[name](settings, http, on_added) for name in configured(settings)]
 
 
-def _telegram(settings: Settings, on_added: OnAdded | None) -> Platform:
-    options: dict[str, Any] = {"on_added": on_added} if on_added else {}
+def _telegram(settings: Settings, http: Mount | None, on_added: OnAdded | None) -> Platform:
     platform: Platform = factory("platform.telegram")(
         settings.telegram_token.get_secret_value(),
         api_url=settings.telegram_api_url,
         webhook_url=settings.telegram_webhook_url,
         webhook_secret=settings.telegram_webhook_secret.get_secret_value(),
-        **options,
+        http=http,
+        on_added=on_added,
     )
     return platform
 

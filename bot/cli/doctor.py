@@ -13,6 +13,7 @@ import typer
 
 from bot.app import make_embedder, make_model, make_web, open_index, require_compatible
 from bot.errors import BotError
+from bot.http import HttpServer
 from bot.ingest.lock import as_seen
 from bot.library import LOCK_FILE
 from bot.platforms import configured, make_platforms
@@ -66,7 +67,7 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
 async def _messengers(settings: Settings) -> list[Finding]:
     """What each platform says of itself, and whether anybody may talk to the bot."""
     findings: list[Finding] = []
-    for platform in make_platforms(settings):
+    for platform in make_platforms(settings, http=HttpServer()):
         try:
             if isinstance(platform, Checkable):
                 findings += await platform.check()

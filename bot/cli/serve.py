@@ -9,6 +9,7 @@ from bot.cli.access import note_first_code
 from bot.cli.chat import NOTHING_INDEXED, Asking, converse
 from bot.cli.sync import bring_up_to_date, keep_up_to_date
 from bot.errors import SourceError
+from bot.http import HttpServer, Listening
 from bot.platforms import configured, make_platforms
 from bot.roll import make_access
 from bot.service import Service, stop_signals, stores
@@ -37,9 +38,12 @@ async def _serve(app: App, terminal: Terminal) -> None:
     settings, names = app.settings, configured(app.settings)
     if not (await app.index.info()).chunks:
         terminal.note(NOTHING_INDEXED)
-    async with stores(settings.home, names) as kept:
+    host, port = settings.http_address()
+    async with stores(settings.home, names) as kept, HttpServer(Listening(host, port)) as http:
         await note_first_code(make_access(settings, kept.roll), terminal)
-        service = Service(app, kept, lambda on_added: make_platforms(settings, on_added))
+        service = Service(
+            app, kept, lambda on_added: make_platforms(settings, http=http, on_added=on_added)
+        )
         with stop_signals() as stop:
             terminal.note(f"answering on {', '.join(names)}; Ctrl-C ends it")
             await service.run(stop)

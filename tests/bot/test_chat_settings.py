@@ -130,7 +130,7 @@ def test_addresses_to_listen_on(value: str, address: tuple[str, int]) -> None:
     assert load().http_address() == address
 
 
-@pytest.mark.parametrize("value", ["8080x", "host:", "host:0", "host:70000", "a:b:80", ""])
+@pytest.mark.parametrize("value", ["8080x", "host:", "host:-1", "host:70000", "a:b:80", ""])
 def test_an_address_that_nobody_can_listen_on_is_named(value: str) -> None:
     set_(HTTP=value)
     assert "BELAY_HTTP" in refused()
