@@ -27,6 +27,7 @@ from aiogram.exceptions import (
 from aiogram.types import Update, User
 from pydantic import ValidationError
 
+from adapters.telegram.checks import findings
 from adapters.telegram.conversation import TelegramConversation
 from adapters.telegram.options import Options
 from adapters.telegram.pace import Pace
@@ -39,7 +40,7 @@ from bot.chat import Incoming, Kind
 from bot.errors import SettingsError, StorageError
 from bot.http import Mount
 from bot.pending import language_of
-from bot.ports import Conversation, Platform, Sink
+from bot.ports import Conversation, Finding, Platform, Sink
 
 _log = logging.getLogger(__name__)
 
@@ -124,6 +125,10 @@ class Telegram(Platform):
             note=self._note(event),
             leaves_topic=self._leaves_topic,
         )
+
+    async def check(self) -> Sequence[Finding]:
+        wanted = address(self._hook.url) if self._hook else ""
+        return [found async for found in findings(self._bot, wanted, frozenset(WANTED))]
 
     async def close(self) -> None:
         await self._bot.session.close()
