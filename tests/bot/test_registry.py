@@ -12,8 +12,11 @@ from typing import Any
 
 import pytest
 
+from bot.access import Roll
+from bot.delivery import Mailbox
+from bot.feedback import FeedbackLog
 from bot.plots import Plots
-from bot.ports import KnowledgeIndex, Source
+from bot.ports import KnowledgeIndex, Platform, Source
 from bot.registry import FACTORIES, factory
 from bot.terminal import Terminal
 from graph.ports import ChatModel, Embedder, WebSearch
@@ -24,6 +27,10 @@ PORTS: dict[str, type] = {
     "model.": ChatModel,
     "web.": WebSearch,
     "source.": Source,
+    "inbox.": Mailbox,
+    "roll.": Roll,
+    "feedback.": FeedbackLog,
+    "platform.": Platform,
     "console": Terminal,
     "plots": Plots,
 }
@@ -36,8 +43,12 @@ REMOTE: dict[str, Any] = {
 
 async def built(name: str, home: Path) -> Any:
     make = factory(name)
-    if name == "index.sqlite":
-        return await make(home / "index.db")
+    if name in ("index.sqlite", "inbox.sqlite"):
+        return await make(home / "some.db")
+    if name in ("roll.sqlite", "feedback.sqlite"):
+        return make(home / "some.db")
+    if name == "platform.telegram":
+        return make("123456789:AAexample-token-of-no-real-bot-at-all")
     if name in ("embedder.openai", "model.openai"):
         return make(model="some-model", **REMOTE)
     if name == "source.folder":
