@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from aiogram import Bot
-from aiogram.exceptions import TelegramAPIError
+from aiogram.exceptions import ClientDecodeError, TelegramAPIError
 from aiogram.types import (
     BotCommand,
     BotCommandScopeAllChatAdministrators,
@@ -22,7 +22,7 @@ from graph.model import Language
 _log = logging.getLogger(__name__)
 
 # Telegram shows the menu without a language to everybody whose language has none of its own.
-_LANGUAGES: tuple[tuple[str, Language], ...] = (("", "en"), ("en", "en"), ("ru", "ru"))
+_LANGUAGES: tuple[tuple[str | None, Language], ...] = ((None, "en"), ("en", "en"), ("ru", "ru"))
 _SCOPES: tuple[tuple[BotCommandScopeUnion, bool], ...] = (
     (BotCommandScopeAllPrivateChats(), True),
     (BotCommandScopeAllGroupChats(), False),
@@ -58,31 +58,29 @@ async def publish_commands(bot: Bot) -> int:
     A menu is a convenience: what Telegram refuses is logged and left.
     """
     changed = 0
-    for scope, private in _SCOPES:
-        for code, language in _LANGUAGES:
-            wanted = wanted_commands(language, private=private)
-            try:
-                changed += await _publish(bot, wanted, scope, code or None)
-            except TelegramAPIError as error:
-                _log.warning("the menu of commands was not set: %s", error)
-                return changed
+    try:
+        async for scope, code, wanted in _stale(bot):
+            changed += await bot.set_my_commands(wanted, scope=scope, language_code=code)
+    except (TelegramAPIError, ClientDecodeError) as error:
+        _log.warning("the menu of commands was not set: %s", error)
     return changed
-
-
-async def _publish(
-    bot: Bot, wanted: Sequence[BotCommand], scope: BotCommandScopeUnion, code: str | None
-) -> bool:
-    known = await bot.get_my_commands(scope=scope, language_code=code)
-    if list(wanted) == known:
-        return False
-    return await bot.set_my_commands(list(wanted), scope=scope, language_code=code)
 
 
 async def missing_commands(bot: Bot) -> int:
     """How many menus differ from what they should be. Raises TelegramAPIError."""
-    missing = 0
+    return len([code async for _, code, _ in _stale(bot)])
+
+
+async def _stale(
+    bot: Bot,
+) -> AsyncIterator[tuple[BotCommandScopeUnion, str | None, list[BotCommand]]]:
     for scope, private in _SCOPES:
         for code, language in _LANGUAGES:
-            known = await bot.get_my_commands(scope=scope, language_code=code or None)
-            missing += known != wanted_commands(language, private=private)
-    return missing
+            wanted = wanted_commands(language, private=private)
+            known = await bot.get_my_commands(scope=scope, language_code=code)
+            if _rows(known) != _rows(wanted):
+                yield scope, code, wanted
+
+
+def _rows(commands: Sequence[BotCommand]) -> list[tuple[str, str]]:
+    return [(command.command, command.description) for command in commands]
