@@ -53,8 +53,8 @@ class _Part:
 
 
 class TelegramConversation(Conversation):
-    """`started` hears of the signs when there is something to refresh; `note` is put under what
-    is said; with `leaves_topic` an answer whose topic is gone goes to the group itself."""
+    """`started` is told of the conversation when `refresh` has something to do; `note` is put
+    under what is said; with `leaves_topic` an answer whose topic is gone goes to the group."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class TelegramConversation(Conversation):
         line: Line,
         *,
         sleep: Callable[[float], Awaitable[None]],
-        started: Callable[[Signs], None] = lambda _: None,
+        started: Callable[[TelegramConversation], None] = lambda _: None,
         note: str = "",
         leaves_topic: bool = True,
     ) -> None:
@@ -71,6 +71,25 @@ class TelegramConversation(Conversation):
         self._route = _route(event)
         self._signs = _signs(event, line, self._route)
         self._pressed = event.kind is Kind.PRESS  # and not yet acknowledged
+        if self._pressed:
+            started(self)
+
+    @property
+    def live(self) -> bool:
+        """Whether something is still worked on, and not for too long."""
+        age = self._line.clock() - self._signs.began
+        return not self._signs.off and age < self._line.options.oldest_stream
+
+    async def refresh(self) -> None:
+        """Time has passed: the signs of work are kept alive."""
+        await self._acknowledge()
+        await self._signs.refresh()
+
+    def stopped(self, stop: Incoming) -> None:
+        """The asker stopped an answer: if it was this one, nothing more is shown of it."""
+        same = stop.place.conversation == self._event.place.conversation
+        if same and stop.message_id in ("", self._event.message_id):
+            self._signs.end()
 
     async def progress(self, stage: str) -> None:
         await self._show(stage)
@@ -99,7 +118,7 @@ class TelegramConversation(Conversation):
 
     async def _show(self, markdown: str) -> None:
         await self._acknowledge()
-        self._started(self._signs)
+        self._started(self)
         await self._signs.update(markdown)
 
     async def _deliver(self, reply: Reply, journal: Journal | None) -> None:
@@ -210,6 +229,7 @@ class TelegramConversation(Conversation):
         if len(text) > _TOAST or reply.buttons:
             return False
         self._pressed = False
+        self._signs.end()
         query = AnswerCallbackQuery(callback_query_id=self._event.message_id, text=text)
         return await self._try(query)
 

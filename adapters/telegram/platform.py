@@ -33,7 +33,7 @@ from adapters.telegram.options import Options
 from adapters.telegram.pace import Pace
 from adapters.telegram.profile import privacy_note, publish_commands
 from adapters.telegram.requests import Requests
-from adapters.telegram.stream import Line, Signs
+from adapters.telegram.stream import Line
 from adapters.telegram.updates import PLATFORM, WANTED, incoming
 from adapters.telegram.webhook import PATH, Webhook, address
 from bot.chat import Incoming, Kind
@@ -82,11 +82,11 @@ class Telegram(Platform):
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._bot, self._hook, self._on_added = bot, hook, on_added
-        self._leaves_topic, self._sleep, self._clock = leaves_topic, sleep, clock
+        self._leaves_topic, self._sleep = leaves_topic, sleep
         self._options = options or Options()
         pace = Pace(clock, self._options.chats)
         self._line = Line(Requests(bot), pace, self._options, clock)
-        self._signs: WeakSet[Signs] = WeakSet()
+        self._live: WeakSet[TelegramConversation] = WeakSet()
         self._me: User | None = None
         self._failures = 0
 
@@ -121,7 +121,7 @@ class Telegram(Platform):
             event,
             self._line,
             sleep=self._sleep,
-            started=self._signs.add,
+            started=self._live.add,
             note=self._note(event),
             leaves_topic=self._leaves_topic,
         )
@@ -223,7 +223,7 @@ class Telegram(Platform):
         self._failures += 1
         if self._failures == 1:
             conflict = isinstance(error, TelegramConflictError)
-            _log.warning("Telegram is not heard: %s", _CONFLICT if conflict else error)
+            _log.warning("updates wait at Telegram: %s", _CONFLICT if conflict else error)
         doublings = min(self._failures - 1, 16)
         seconds = min(self._options.longest_backoff, self._options.backoff * 2**doublings)
         if isinstance(error, TelegramRetryAfter):
@@ -244,7 +244,10 @@ class Telegram(Platform):
         if event is None:
             return
         await sink.accept(event)
-        if event.kind is Kind.ADDED and event.place.kind != "private":
+        if event.kind is Kind.STOP:
+            for conversation in list(self._live):
+                conversation.stopped(event)
+        elif event.kind is Kind.ADDED and event.place.kind != "private":
             await self._stay_or_leave(event)
 
     async def _stay_or_leave(self, event: Incoming) -> None:
@@ -260,13 +263,12 @@ class Telegram(Platform):
         """Keeps drafts and "typing" alive while questions are worked on."""
         while True:
             await self._sleep(self._options.refresh_every)
-            oldest = self._clock() - self._options.oldest_stream
             async with asyncio.TaskGroup() as group:
-                for signs in list(self._signs):
-                    if signs.off or signs.began < oldest:
-                        self._signs.discard(signs)
+                for conversation in list(self._live):
+                    if conversation.live:
+                        group.create_task(conversation.refresh())
                     else:
-                        group.create_task(signs.refresh())
+                        self._live.discard(conversation)
 
 
 def _number(raw: Update | Mapping[str, Any]) -> int:

@@ -40,7 +40,7 @@ class Webhook:
 
     async def __call__(self, headers: Mapping[str, str], body: bytes) -> int:
         given = headers.get(_HEADER, "")
-        if not hmac.compare_digest(given.encode(), self._secret.encode()):
+        if not hmac.compare_digest(given.encode(errors="surrogateescape"), self._secret.encode()):
             return HTTPStatus.UNAUTHORIZED
         try:
             update = json.loads(body)

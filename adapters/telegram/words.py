@@ -82,7 +82,7 @@ def _without(text: str, start: int, end: int) -> str:
         return after.lstrip(_AFTER_A_NAME)
     if before[-1:].isspace():
         after = after.lstrip(" \t")
-    return (before if after and after[0].isalnum() else before.rstrip(" \t")) + after
+    return (before if after[:1].isalnum() else before.rstrip(_AFTER_A_NAME)) + after
 
 
 def rich_text(rich: RichMessage) -> str:

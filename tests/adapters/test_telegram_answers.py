@@ -9,7 +9,7 @@ import pytest
 from adapters.telegram.message import cut
 from bot.chat import Button, Incoming, Kind, Reply
 from bot.ports import Conversation
-from tests.adapters.telegram_kit import At, answer_with, echo, office
+from tests.adapters.telegram_kit import At, Handle, answer_with, echo, office
 from tests.servers.telegram_server import Lost, Refused, TelegramServer
 
 SCRIPT = "\n".join(f"systemctl restart service-{n:03} --wait --now" for n in range(120))
@@ -122,7 +122,7 @@ async def test_tg_09_an_answer_follows_the_group_to_its_new_id() -> None:
         assert at.server.sent(old) == []
 
 
-def gated(go: asyncio.Event) -> object:
+def gated(go: asyncio.Event) -> Handle:
     async def wait(event: Incoming, conversation: Conversation) -> None:
         await go.wait()
         await conversation.answer(Reply(f"re: {event.text}"))
@@ -140,7 +140,7 @@ async def in_a_gone_topic(at: At, go: asyncio.Event) -> None:
 
 async def test_tg_11_a_topic_that_is_gone_is_left() -> None:
     go = asyncio.Event()
-    async with office(gated(go)) as at:  # type: ignore[arg-type]
+    async with office(gated(go)) as at:
         await in_a_gone_topic(at, go)
         (answer,) = await at.answered(at.ops)
         assert (answer.thread, answer.text) == (None, "re: /ask why")
@@ -149,7 +149,7 @@ async def test_tg_11_a_topic_that_is_gone_is_left() -> None:
 
 async def test_tg_11_nothing_of_a_restricted_topic_is_shown_elsewhere() -> None:
     go = asyncio.Event()
-    async with office(gated(go), leaves_topic=False) as at:  # type: ignore[arg-type]
+    async with office(gated(go), leaves_topic=False) as at:
         await in_a_gone_topic(at, go)
         await at.idle()
         assert at.server.sent(at.ops) == []
@@ -168,7 +168,7 @@ async def test_tg_11_a_second_refusal_is_the_last() -> None:
 
 async def test_tg_12_a_question_that_was_deleted_is_answered_once() -> None:
     go = asyncio.Event()
-    async with office(gated(go)) as at:  # type: ignore[arg-type]
+    async with office(gated(go)) as at:
         question = at.server.says(at.ops, at.anna, "/ask why")
         await at.until(lambda: at.seen)
         at.server.deletes(at.ops, question)
@@ -203,7 +203,7 @@ async def test_buttons_stand_under_the_last_part() -> None:
 
 async def test_tg_15_whoever_blocks_the_bot_is_left_alone_and_others_are_served() -> None:
     go = asyncio.Event()
-    async with office(gated(go)) as at:  # type: ignore[arg-type]
+    async with office(gated(go)) as at:
         at.server.says(at.anna, at.anna, "why?")
         at.server.says(at.boris, at.boris, "why?")
         await at.until(lambda: len(at.seen) == 2)

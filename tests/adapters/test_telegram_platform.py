@@ -306,6 +306,23 @@ async def test_tg_13_a_slow_button_is_acknowledged_before_the_work() -> None:
         assert len(at.server.called("answerCallbackQuery")) == 1
 
 
+async def test_tg_13_a_button_that_works_in_silence_is_acknowledged_too() -> None:
+    go = asyncio.Event()
+
+    async def look(event: Incoming, conversation: Conversation) -> None:
+        await go.wait()
+        await conversation.say(Reply("These sources."))
+
+    async with office(look) as at:
+        press(at, expired=False)
+        await at.until(lambda: at.seen)
+        await at.passes(5)
+        await at.until(lambda: at.server.called("answerCallbackQuery"))
+        go.set()
+        (said,) = await at.answered(at.ops)
+        assert (said.text, said.edits) == ("These sources.", 0)
+
+
 def press(at: At, *, expired: bool) -> None:
     at.server.presses_old(at.ops, at.anna, 5, "fb:9f3a:down", expired=expired)
 

@@ -208,6 +208,10 @@ async def test_the_stop_button_ends_the_answer() -> None:
         await writer.writes(at)
         at.server.stops(at.anna, question)
         await at.until(lambda: not at.working)
+        shown = len(at.server.drafts(at.anna))
+        for _ in range(10):
+            await at.passes(4)
+        assert len(at.server.drafts(at.anna)) == shown
         at.server.says(at.anna, at.anna, "again")
         await at.until(lambda: len(at.seen) == 2)
         await writer.writes(at, 2)

@@ -52,6 +52,7 @@ def test_every_private_message_is_a_question(heard: Heard) -> None:
         ("@Belay_Bot, why?", "why?"),
         ("why? @belay_bot", "why?"),
         ("tell me @belay_bot why", "tell me why"),
+        ("why, @belay_bot?", "why?"),
         ("🔥🔥 @belay_bot what burns", "🔥🔥 what burns"),
         ("@belay_bot /why", "/why"),
         ("/ask why", "/ask why"),
