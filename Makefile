@@ -29,7 +29,7 @@ run: setup ## index the example documents and open the chat
 	@$(BELAY) sync examples/docs </dev/null >&2
 	@$(BELAY) chat $(ARGS)
 
-test: check $(VENV)/.peers browser ## everything: check, then the test suite
+test: check $(VENV)/.peers $(VENV)/.node-peers browser ## everything: check, then the test suite
 	@$(QUIET_ENV) $(PY) -m pytest $(ARGS)
 
 # A report is opened in a real browser.
@@ -77,4 +77,9 @@ $(VENV)/.installed: pyproject.toml requirements-build.lock $(VENV)/.locked
 
 $(VENV)/.peers: requirements-peers.txt $(VENV)/.locked
 	@scripts/install $(PY) $< --no-deps
+	@touch $@
+
+# A Telegram emulator for Node.js; without npm the tests that need it say that they were skipped.
+$(VENV)/.node-peers: tests/peers/telegram/package-lock.json $(VENV)/.created
+	@if command -v npm >/dev/null; then npm ci --silent --no-audit --no-fund --prefix tests/peers/telegram; fi
 	@touch $@

@@ -34,6 +34,8 @@ from bot.traces import TraceLog
 
 INBOX_FILE, FEEDBACK_FILE = "inbox.db", "feedback.db"
 
+_SAME_SIGNAL = 0.5  # seconds
+
 _log = logging.getLogger(__name__)
 
 OnAdded = Callable[[Incoming], Awaitable[Literal["stay", "leave"]]]
@@ -128,14 +130,19 @@ async def _receive(platform: Platform, sink: Sink) -> None:
 
 @contextmanager
 def stop_signals() -> Iterator[asyncio.Event]:
-    """An event that SIGTERM or Ctrl-C sets. A second signal ends the work at once."""
+    """An event that SIGTERM or Ctrl-C sets. Another signal ends the work at once, unless it comes
+    with the first: some supervisors tell a process and its group."""
     loop, task, stop = asyncio.get_running_loop(), asyncio.current_task(), asyncio.Event()
+    first = 0.0
 
     def received(name: str) -> None:
-        if stop.is_set() and task is not None:
+        nonlocal first
+        if not stop.is_set():
+            _log.info("%s: ending", name)
+            first = loop.time()
+            stop.set()
+        elif task is not None and loop.time() - first > _SAME_SIGNAL:
             task.cancel(name)
-        _log.info("%s: ending", name)
-        stop.set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, received, number.name)
