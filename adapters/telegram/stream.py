@@ -86,11 +86,8 @@ class Signs(ABC):
         return None
 
     def _missing(self) -> None:
-        """The server is older than rich messages, or than drafts."""
-        if self.line.rich:
-            self.line.rich = False
-        else:
-            self.line.drafts = False
+        """The server does not know such a sign."""
+        _log.debug("a sign of work that the server does not know")
 
     def _unclear(self) -> None:
         """A server that does not answer is not asked at every word."""
@@ -135,6 +132,13 @@ class DraftSigns(Signs):
         method = draft(form, self.route, self.number, can_stop=self.can_stop)
         if await self._try(method):
             self._shown, self.shown_at = text, self.line.clock()
+
+    def _missing(self) -> None:
+        """The server is older than rich messages, or than drafts."""
+        if self.line.rich:
+            self.line.rich = False
+        else:
+            self.line.drafts = False
 
 
 @dataclass(eq=False)

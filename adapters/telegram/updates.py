@@ -8,6 +8,7 @@ happens to a place by its update. A STOP names its question by the draft, which 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Literal
 
 from aiogram.types import (
     CallbackQuery,
@@ -96,8 +97,8 @@ def _is_for(message: Message, me: User, named: bool) -> bool:
     if message.forward_origin is not None:
         return False
     replied = _replied(message)
-    answers = replied is not None and replied.from_user is not None
-    return named or (answers and replied.from_user.id == me.id)  # type: ignore[union-attr]
+    author = replied.from_user if replied else None
+    return named or (author is not None and author.id == me.id)
 
 
 def _author(message: Message) -> Person | None:
@@ -120,14 +121,10 @@ def _chat(chat: Chat) -> Person:
 
 
 def _place(chat: Chat, thread: int | None = None) -> Place:
-    topic = str(thread) if thread else ""
-    if chat.type == "private":
-        return Place(PLATFORM, str(chat.id), "private", topic)
-    kind = "channel" if chat.type == "channel" else "group"
-    title = chat.title or ""
-    if kind == "channel":
-        return Place(PLATFORM, str(chat.id), "channel", topic, title)
-    return Place(PLATFORM, str(chat.id), "group", topic, title)
+    kind: Literal["private", "group", "channel"] = "group"
+    if chat.type in ("private", "channel"):
+        kind = "private" if chat.type == "private" else "channel"
+    return Place(PLATFORM, str(chat.id), kind, str(thread) if thread else "", chat.title or "")
 
 
 def _thread(message: Message) -> int | None:
