@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from graph.model import Grade, QueryType, Ranked, Verdict
 from graph.policy import Policy
-from graph.text import fold, token_set
-from graph.view import QuestionView
+from graph.text import fold, tokens
+from graph.view import Coverage, QuestionView
 
 _ENOUGH_WORDS = 3  # asked words beside the name from which their absence means something
 _HARDLY_ANY = 0.1  # coverage of those words
@@ -109,18 +109,17 @@ def holds_only_the_name(view: QuestionView, ranked: Sequence[Ranked]) -> bool:
     best = ranked[0].passage
     if best.language != view.language:
         return False
-    name = token_set(f"{best.title} {best.document.rsplit('/', 1)[-1].rsplit('.', 1)[0]}")
+    name = frozenset(tokens(f"{best.title} {best.document.rsplit('/', 1)[-1].rsplit('.', 1)[0]}"))
     beside = [word for word in view.words if not name & word.worths(best.language).keys()]
     if len(beside) < _ENOUGH_WORDS:
         return False
-    held: frozenset[str] = frozenset().union(
-        *(
-            token_set(" ".join(item.passage.heading)) | token_set(item.passage.text)
-            for item in ranked
-            if (item.passage.source, item.passage.document) == (best.source, best.document)
-        )
+    text = " ".join(
+        " ".join((*item.passage.heading, item.passage.text))
+        for item in ranked
+        if (item.passage.source, item.passage.document) == (best.source, best.document)
     )
-    return replace(view, words=tuple(beside)).coverage(held, best.language) < _HARDLY_ANY
+    coverage = Coverage(replace(view, words=tuple(beside)), best.language)
+    return coverage.of(coverage.found(text)) < _HARDLY_ANY
 
 
 def _unknown(view: QuestionView) -> tuple[str, ...]:
