@@ -58,7 +58,7 @@ async def test_whoever_gives_up_does_not_take_the_answer_from_the_others(
 
 async def test_an_executor_that_has_ended_is_an_error_and_no_hang() -> None:
     pool = ThreadPoolExecutor(1)
-    batch = Batch(pool, lambda requests: list(requests))
+    batch = Batch(pool, list)
     pool.shutdown()
     with pytest.raises(RuntimeError):
         await batch.ask("late")
