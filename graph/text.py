@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
+from itertools import product
 
 import snowballstemmer
 
@@ -140,7 +141,7 @@ def tokens_like(text: str, stems: frozenset[str]) -> frozenset[str]:
     starts = _starts(stems)
     found: set[str] = set()
     for word in WORD.findall(unicodedata.normalize("NFC", text)):
-        if fold(word[:_START]) in starts or not _ONE_PART.fullmatch(word):
+        if word[:_START] in starts or not _ONE_PART.fullmatch(word):
             found.update(_word_tokens(word))
     return stems & found
 
@@ -149,7 +150,13 @@ def tokens_like(text: str, stems: frozenset[str]) -> frozenset[str]:
 def _starts(stems: frozenset[str]) -> frozenset[str]:
     """How words of these stems begin: as the stem does, but for dying, lying and tying."""
     starts = {item[:_START] for item in stems}
-    return frozenset(starts | {start[0] + "y" for start in starts if start[1:] == "i"})
+    starts |= {start[0] + "y" for start in starts if start[1:] == "i"}
+    starts |= {"".join(pair) for start in starts for pair in product(*map(_spellings, start))}
+    return frozenset(starts)
+
+
+def _spellings(letter: str) -> str:
+    return letter + letter.upper() + ("ёЁ" if letter == "е" else "")
 
 
 def content_words(text: str) -> list[tuple[str, str]]:
