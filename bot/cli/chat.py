@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import typer
 
 from bot import logs
 from bot.app import App, opened
+from bot.cli.output import to_json
 from bot.cli.sync import bring_up_to_date, keep_up_to_date
 from bot.errors import SourceError
 from bot.reply import to_markdown
@@ -45,7 +45,7 @@ async def ask(
     async with opened(settings) as app:
         finished = await _answer(app, terminal, question, (), asking)
         if as_json:
-            terminal.plain(json.dumps(_plain(finished), ensure_ascii=False, indent=2, default=str))
+            terminal.plain(to_json(_plain(finished)))
         else:
             terminal.show(_markdown(app, finished))
     if finished.answer.outcome is Outcome.FAILED:

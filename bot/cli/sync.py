@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bot.app import App, open_index, opened
+from bot.cli.output import to_json
 from bot.errors import BotError, SourceError
 from bot.ingest.lock import as_seen
 from bot.ingest.report import SyncReport
@@ -120,7 +120,7 @@ async def sources(settings: Settings, terminal: Terminal, as_json: bool) -> None
         await index.close()
     if as_json:
         rows = [_row(record, files[record.name].values()) for record in records]
-        terminal.plain(json.dumps(rows, ensure_ascii=False, indent=2, default=str))
+        terminal.plain(to_json(rows))
         return
     if not records:
         terminal.note("No folder is indexed yet. Try: belay sync ~/runbooks")
