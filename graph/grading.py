@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from graph.model import Grade, QueryType, Ranked, Verdict
 from graph.policy import Policy
+from graph.split import split
 from graph.text import fold, tokens
 from graph.view import Coverage, QuestionView
 
@@ -14,6 +15,7 @@ _ENOUGH_WORDS = 3  # asked words beside the name from which their absence means 
 _HARDLY_ANY = 0.1  # coverage of those words
 _NEAR_FLOOR = 0.15  # of relevance
 _NEARLY_ALL = 0.8  # coverage from which the floor is enough
+_SOME_WORDS = 0.6  # coverage under which a missing word, or a second question, may matter
 _MOST_WORDS = 0.5  # coverage
 SPREAD_UNIT = 0.10  # of relevance-like spread for one unit of u
 
@@ -58,11 +60,14 @@ def _verdict(
     nothing = _why_nothing(view, best, width, policy)
     if nothing:
         return Verdict.NONE, nothing
-    if missing and (value < policy.certain or best.scores.coverage < policy.low_coverage):
+    coverage = best.scores.coverage
+    if missing and (value < policy.certain or coverage < _SOME_WORDS):
         return Verdict.PARTIAL, f"no document mentions {', '.join(missing)}"
+    if coverage < _SOME_WORDS and len(split(view.text, policy.sub_questions)) > 1:
+        return Verdict.PARTIAL, f"asks for several things, coverage {coverage:.2f}"
     if value >= threshold:
         return Verdict.RELEVANT, f"best relevance {value:.2f} reaches {threshold:.2f}"
-    if value >= policy.floor and best.scores.coverage >= _NEARLY_ALL and len(view.words) > 1:
+    if value >= policy.floor and coverage >= _NEARLY_ALL and len(view.words) > 1:
         return Verdict.RELEVANT, f"best relevance {value:.2f}, and nearly all asked words are there"
     return Verdict.PARTIAL, f"best relevance {value:.2f} is under {threshold:.2f}"
 
