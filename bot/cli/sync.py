@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -39,14 +39,17 @@ async def sync(settings: Settings, terminal: Terminal, choices: Choices) -> None
         if choices.rebuild:
             await clear(app, chosen)
         shown = 0 if choices.verbose else _SHOWN
-        await _sync(app, terminal, chosen, choices.allow_loss, shown)
+        await _sync(app, terminal, chosen, choices.allow_loss, shown, terminal.plain)
         if choices.watch:
             await _watch(app, terminal, chosen)
 
 
 async def bring_up_to_date(app: App, terminal: Terminal) -> None:
-    """Syncs every known folder. Raises SourceError when there is none, or when one failed."""
-    await _sync(app, terminal, await shelves(app, []), False, _SHOWN)
+    """Syncs every known folder. Raises SourceError when there is none, or when one failed.
+
+    What it reports is not what was asked for, so it stays off standard output.
+    """
+    await _sync(app, terminal, await shelves(app, []), False, _SHOWN, terminal.note)
 
 
 async def keep_up_to_date(app: App, terminal: Terminal) -> None:
@@ -55,7 +58,12 @@ async def keep_up_to_date(app: App, terminal: Terminal) -> None:
 
 
 async def _sync(
-    app: App, terminal: Terminal, chosen: Sequence[Shelf], allow_loss: bool, shown: int
+    app: App,
+    terminal: Terminal,
+    chosen: Sequence[Shelf],
+    allow_loss: bool,
+    shown: int,
+    say: Callable[[str], None],
 ) -> None:
     """Every folder gets its turn. Raises SourceError when one could not be read."""
     failed: list[str] = []
@@ -69,7 +77,7 @@ async def _sync(
             failed.append(shelf.name)
             continue
         for line in report.lines(shown):
-            terminal.plain(line)
+            say(line)
     if failed:
         raise SourceError(
             f"{len(failed)} of {len(chosen)} folders could not be read: {', '.join(failed)}.",
