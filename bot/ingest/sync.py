@@ -16,13 +16,13 @@ from pathlib import Path
 
 from bot.errors import BotError, SourceError
 from bot.ingest import frontmatter
-from bot.ingest.chunk import CHUNKER_VERSION
 from bot.ingest.document import Document, Origin, decoded, document, rejected, targets
 from bot.ingest.embed import embed
 from bot.ingest.fingerprint import Fingerprint, digest, rules
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
 from bot.ingest.report import Problem, Reason, SyncReport, Tally
+from bot.ingest.version import CHUNKER_VERSION
 from bot.ports import (
     FileRecord,
     FileState,
