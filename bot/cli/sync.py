@@ -38,8 +38,7 @@ async def sync(settings: Settings, terminal: Terminal, choices: Choices) -> None
         chosen = await shelves(app, choices.folders, every=choices.rebuild)
         if choices.rebuild:
             await clear(app, chosen)
-        shown = 0 if choices.verbose else _SHOWN
-        await _sync(app, terminal, chosen, choices.allow_loss, shown, terminal.plain)
+        await _sync(app, terminal, chosen, choices, terminal.plain)
         if choices.watch:
             await _watch(app, terminal, chosen)
 
@@ -49,7 +48,7 @@ async def bring_up_to_date(app: App, terminal: Terminal) -> None:
 
     What it reports is not what was asked for, so it stays off standard output.
     """
-    await _sync(app, terminal, await shelves(app, []), False, _SHOWN, terminal.note)
+    await _sync(app, terminal, await shelves(app, []), Choices(), terminal.note)
 
 
 async def keep_up_to_date(app: App, terminal: Terminal) -> None:
@@ -61,22 +60,21 @@ async def _sync(
     app: App,
     terminal: Terminal,
     chosen: Sequence[Shelf],
-    allow_loss: bool,
-    shown: int,
+    choices: Choices,
     say: Callable[[str], None],
 ) -> None:
     """Every folder gets its turn. Raises SourceError when one could not be read."""
     failed: list[str] = []
     for shelf in chosen:
         try:
-            report = await _one(app, terminal, shelf, allow_loss)
+            report = await _one(app, terminal, shelf, choices.allow_loss)
         except SourceError as error:
             if len(chosen) == 1:
                 raise
             terminal.note(f"{shelf.name}: {error} {error.remedy}")
             failed.append(shelf.name)
             continue
-        for line in report.lines(shown):
+        for line in report.lines(0 if choices.verbose else _SHOWN):
             say(line)
     if failed:
         raise SourceError(
