@@ -5,23 +5,24 @@ from __future__ import annotations
 import asyncio
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from bot import logs
 from bot.app import App, opened
 from bot.cli.output import to_json
-from bot.cli.sync import bring_up_to_date, keep_up_to_date
 from bot.errors import SourceError
 from bot.reply import to_markdown
 from bot.settings import Settings
 from bot.terminal import Terminal
 from bot.traces import TraceLog
 from graph.errors import ModelMisconfigured
-from graph.machine import Finished
 from graph.model import Outcome, Turn
 from graph.state import Stage, Token
+
+if TYPE_CHECKING:
+    from graph.machine import Finished
 
 GREETING = "Ask about your documents. An empty line or Ctrl-D ends the chat."
 PROMPT = "> "
@@ -58,6 +59,8 @@ async def chat(settings: Settings, terminal: Terminal, asking: Asking) -> None:
 
 
 async def run_bot(settings: Settings, terminal: Terminal, watch: bool) -> None:
+    from bot.cli.sync import bring_up_to_date, keep_up_to_date
+
     async with opened(settings) as app:
         try:
             await bring_up_to_date(app, terminal)

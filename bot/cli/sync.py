@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bot.app import App, open_index, opened
+from bot.app import Library, open_index, opened_library
 from bot.cli.output import to_json
 from bot.errors import BotError, SourceError
 from bot.ingest.lock import as_seen
@@ -34,7 +34,7 @@ class Choices:
 
 
 async def sync(settings: Settings, terminal: Terminal, choices: Choices) -> None:
-    async with opened(settings, check=False) as app:
+    async with opened_library(settings) as app:
         chosen = await shelves(app, choices.folders, every=choices.rebuild)
         if choices.rebuild:
             await clear(app, chosen)
@@ -43,7 +43,7 @@ async def sync(settings: Settings, terminal: Terminal, choices: Choices) -> None
             await _watch(app, terminal, chosen)
 
 
-async def bring_up_to_date(app: App, terminal: Terminal) -> None:
+async def bring_up_to_date(app: Library, terminal: Terminal) -> None:
     """Syncs every known folder. Raises SourceError when there is none, or when one failed.
 
     What it reports is not what was asked for, so it stays off standard output.
@@ -51,13 +51,13 @@ async def bring_up_to_date(app: App, terminal: Terminal) -> None:
     await _sync(app, terminal, await shelves(app, []), Choices(), terminal.note)
 
 
-async def keep_up_to_date(app: App, terminal: Terminal) -> None:
+async def keep_up_to_date(app: Library, terminal: Terminal) -> None:
     """Syncs a folder again whenever it changes, until cancelled."""
     await _watch(app, terminal, await shelves(app, []))
 
 
 async def _sync(
-    app: App,
+    app: Library,
     terminal: Terminal,
     chosen: Sequence[Shelf],
     choices: Choices,
@@ -83,7 +83,7 @@ async def _sync(
         )
 
 
-async def _one(app: App, terminal: Terminal, shelf: Shelf, allow_loss: bool) -> SyncReport:
+async def _one(app: Library, terminal: Terminal, shelf: Shelf, allow_loss: bool) -> SyncReport:
     progress = terminal.progress()
     try:
         return await sync_shelf(
@@ -93,14 +93,14 @@ async def _one(app: App, terminal: Terminal, shelf: Shelf, allow_loss: bool) -> 
         progress.end()
 
 
-async def _watch(app: App, terminal: Terminal, chosen: Sequence[Shelf]) -> None:
+async def _watch(app: Library, terminal: Terminal, chosen: Sequence[Shelf]) -> None:
     terminal.note(f"watching {', '.join(str(shelf.path) for shelf in chosen)}; Ctrl-C ends it")
     async with asyncio.TaskGroup() as group:
         for shelf in chosen:
             group.create_task(_watch_one(app, terminal, shelf))
 
 
-async def _watch_one(app: App, terminal: Terminal, shelf: Shelf) -> None:
+async def _watch_one(app: Library, terminal: Terminal, shelf: Shelf) -> None:
     async def again() -> None:
         try:
             report = await _one(app, terminal, shelf, False)
@@ -169,7 +169,7 @@ def _cells(record: SourceRecord) -> tuple[str, ...]:
 
 
 async def forget(settings: Settings, terminal: Terminal, name: str) -> None:
-    async with opened(settings, check=False) as app:
+    async with opened_library(settings) as app:
         names = [record.name for record in await app.index.sources()]
         if name not in names:
             known = ", ".join(names) or "none"
