@@ -50,7 +50,7 @@ fix: setup ## format, repair what the linter can repair, write the generated doc
 	@$(QUIET_ENV) $(PY) scripts/docs.py
 
 # The runtime and build locks take their versions from the full one, so the image runs what was tested.
-UV_COMPILE = PATH="$(VENV)/bin:$$PATH" uv pip compile --quiet --universal --python-version 3.11 \
+UV_COMPILE = PATH="$(VENV)/bin:$$PATH" UV_SYSTEM_CERTS=true uv pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-annotate --no-header
 
 lock: $(VENV)/.created ## resolve the three lock files again (ARGS=--upgrade for newer versions)
