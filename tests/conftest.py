@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-# No deadline: the machine may be busy. In CI the same examples every time: a release is not a lottery.
+# No deadline: the machine may be busy. In CI the same examples each time: no release by luck.
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
