@@ -60,7 +60,7 @@ lock: $(VENV)/.created ## resolve the three lock files again (ARGS=--upgrade for
 	@printf '%s\n' hatchling editables | $(UV_COMPILE) - -c requirements.lock -o requirements-build.lock
 
 clean: ## remove the virtual environment and caches; indexed documents in .belay stay
-	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .cache
+	rm -rf $(VENV) .venv-bench dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .cache
 	find bot graph adapters tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.created:
@@ -78,4 +78,16 @@ $(VENV)/.installed: pyproject.toml requirements-build.lock $(VENV)/.locked
 
 $(VENV)/.peers: requirements-peers.txt $(VENV)/.locked
 	@scripts/install $(PY) $< --no-deps
+	@touch $@
+
+BENCH_DOCS ?= examples/docs
+BENCH_QUESTIONS ?= examples/questions.jsonl
+
+bench: setup ## ratios side by side, written to docs/benchmarks.md (BENCH_DOCS, BENCH_QUESTIONS)
+	@$(MAKE) .venv-bench/.installed || echo "the contenders are left out: they could not be installed" >&2
+	@$(QUIET_ENV) $(PY) -m benchmarks --docs $(BENCH_DOCS) --questions $(BENCH_QUESTIONS) $(ARGS)
+
+.venv-bench/.installed: benchmarks/requirements.txt
+	@scripts/venv .venv-bench "$(PYTHON)" </dev/null
+	@scripts/install .venv-bench/bin/python $<
 	@touch $@
