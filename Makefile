@@ -1,7 +1,7 @@
 # Needs make and Python 3.11 or later. `make` alone lists the targets.
 #
 #   PYTHON=python3.12      the interpreter, when the first suitable one is not the right one
-#   ARGS="-k verify -x"    passed on to `belay chat`, pytest or uv
+#   ARGS="-k verify -x"    passed on to `belay run`, pytest or uv
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -14,6 +14,8 @@ ARGS ?=
 
 PY := $(VENV)/bin/python
 BELAY := $(VENV)/bin/belay
+# In a data folder of their own: a later `belay sync ~/runbooks` is not mixed with them.
+EXAMPLES := [{"path": "examples/docs", "name": "examples"}]
 # Two threads that spin-wait for each other are slower than one as soon as the machine is busy.
 QUIET_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 LANGSMITH_TRACING=false
 
@@ -26,8 +28,7 @@ setup: $(VENV)/.installed ## virtual environment with the locked packages and Be
 	@:
 
 run: setup ## index the example documents and open the chat
-	@$(BELAY) sync examples/docs </dev/null >&2
-	@$(BELAY) chat $(ARGS)
+	@BELAY_HOME="$${BELAY_HOME:-.belay}/examples" BELAY_SOURCES='$(EXAMPLES)' $(BELAY) run $(ARGS)
 
 test: check $(VENV)/.peers $(VENV)/.node-peers browser ## everything: check, then the test suite
 	@$(QUIET_ENV) $(PY) -m pytest $(ARGS)
@@ -49,7 +50,7 @@ fix: setup ## format, repair what the linter can repair, write the generated doc
 	@$(QUIET_ENV) $(PY) scripts/docs.py
 
 # The runtime and build locks take their versions from the full one, so the image runs what was tested.
-UV_COMPILE = PATH="$(VENV)/bin:$$PATH" uv pip compile --quiet --universal --python-version 3.11 \
+UV_COMPILE = PATH="$(VENV)/bin:$$PATH" UV_SYSTEM_CERTS=true uv pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-annotate --no-header
 
 lock: $(VENV)/.created ## resolve the three lock files again (ARGS=--upgrade for newer versions)
@@ -59,7 +60,7 @@ lock: $(VENV)/.created ## resolve the three lock files again (ARGS=--upgrade for
 	@printf '%s\n' hatchling editables | $(UV_COMPILE) - -c requirements.lock -o requirements-build.lock
 
 clean: ## remove the virtual environment and caches; indexed documents in .belay stay
-	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .cache
+	rm -rf $(VENV) .venv-bench dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .cache
 	find bot graph adapters tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.created:
@@ -82,4 +83,16 @@ $(VENV)/.peers: requirements-peers.txt $(VENV)/.locked
 # A Telegram emulator for Node.js; without npm the tests that need it say that they were skipped.
 $(VENV)/.node-peers: tests/peers/telegram/package-lock.json $(VENV)/.created
 	@if command -v npm >/dev/null; then npm ci --silent --no-audit --no-fund --prefix tests/peers/telegram; fi
+	@touch $@
+
+BENCH_DOCS ?= examples/docs
+BENCH_QUESTIONS ?= examples/questions.jsonl
+
+bench: setup ## ratios side by side, written to docs/benchmarks.md (BENCH_DOCS, BENCH_QUESTIONS)
+	@$(MAKE) .venv-bench/.installed || echo "the contenders are left out: they could not be installed" >&2
+	@$(QUIET_ENV) $(PY) -m benchmarks --docs $(BENCH_DOCS) --questions $(BENCH_QUESTIONS) $(ARGS)
+
+.venv-bench/.installed: benchmarks/requirements.txt
+	@scripts/venv .venv-bench "$(PYTHON)" </dev/null
+	@scripts/install .venv-bench/bin/python $<
 	@touch $@

@@ -4,62 +4,69 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Sequence
+from functools import cached_property
 from io import TextIOWrapper
-from typing import TextIO
-
-from rich.console import Console as Rich
-from rich.live import Live
-from rich.markdown import Markdown
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    SpinnerColumn,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.progress import Progress as RichProgress
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, TextIO
 
 from adapters.lines import lines, nothing
 from bot.progress import Progress
 from bot.terminal import Terminal
 
+if TYPE_CHECKING:
+    from adapters.screen import Screen
+
+_NOT_PRINTED = dict.fromkeys((7, 8, 11, 12, 13))  # bell, backspace, line and page controls
+_TAB = 8
+
+
+class Stream:
+    """Standard output or standard error: a pipe, or a terminal with a screen."""
+
+    def __init__(self, file: TextIO) -> None:
+        if isinstance(file, TextIOWrapper):
+            file.reconfigure(errors="replace")  # a character that cannot be written ends nothing
+        self._file = file
+
+    @cached_property
+    def screen(self) -> Screen | None:
+        """The screen of a real terminal; FORCE_COLOR does not make a pipe one."""
+        if not self._file.isatty():
+            return None
+        from adapters.screen import Screen  # noqa: PLC0415 - Rich: a pipe need not pay for it
+
+        return Screen(self._file)
+
+    def write(self, text: str) -> None:
+        self._file.write(text + "\n")
+        self._file.flush()
+
+    def note(self, text: str) -> None:
+        if self.screen is not None:
+            self.screen.line(text)
+        else:
+            self.write(text.translate(_NOT_PRINTED).expandtabs(_TAB))
+
 
 class Bars(Progress):
     """One bar at a time on standard error; on a pipe one line when a piece of work begins."""
 
-    def __init__(self, err: Rich) -> None:
+    def __init__(self, err: Stream) -> None:
         self._err = err
-        self._bars: RichProgress | None = None
-        self._task: TaskID | None = None
 
     def begin(self, what: str, total: int | None) -> None:
         self.end()
-        if not self._err.is_terminal:
-            self._err.print(f"{what} ...", markup=False, highlight=False)
-            return
-        self._bars = RichProgress(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=self._err,
-            transient=True,
-        )
-        self._bars.start()
-        self._task = self._bars.add_task(what, total=total)
+        if self._err.screen is None:
+            self._err.note(f"{what} ...")
+        else:
+            self._err.screen.begin_bar(what, total)
 
     def advance(self, steps: int = 1) -> None:
-        if self._bars is not None and self._task is not None:
-            self._bars.advance(self._task, steps)
+        if self._err.screen is not None:
+            self._err.screen.advance_bar(steps)
 
     def end(self) -> None:
-        if self._bars is not None:
-            self._bars.stop()
-        self._bars = self._task = None
+        if self._err.screen is not None:
+            self._err.screen.end_bar()
 
 
 class Console(Terminal):
@@ -70,41 +77,36 @@ class Console(Terminal):
         stderr: TextIO | None = None,
     ) -> None:
         self._in = stdin or sys.stdin or nothing()
-        self._out = _rich(stdout or sys.stdout or nothing())
-        self._err = _rich(stderr or sys.stderr or nothing())
+        self._out = Stream(stdout or sys.stdout or nothing())
+        self._err = Stream(stderr or sys.stderr or nothing())
         self._bars: Bars | None = None
-        self._live: Live | None = None
         self._streamed = ""
 
     @property
     def interactive(self) -> bool:
-        return self._in.isatty() and self._out.is_terminal
+        return self._in.isatty() and self._out.screen is not None
 
     def show(self, markdown: str) -> None:
         self._settle()
-        if self._out.is_terminal:
-            self._out.print(Markdown(markdown, hyperlinks=False))
+        if self._out.screen is not None:
+            self._out.screen.markdown(markdown)
         else:
             self.plain(markdown)
 
     def plain(self, text: str) -> None:
         self._settle()
-        self._out.file.write(text + "\n")
-        self._out.file.flush()
+        self._out.write(text)
 
     def note(self, text: str) -> None:
         self._settle()
-        self._err.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._err.note(text)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
         self._settle()
-        if not self._out.is_terminal:
+        if self._out.screen is not None:
+            self._out.screen.table(columns, rows, title)
+        else:
             self._plain_table(columns, rows, title)
-            return
-        table = Table(*columns, title=title or None, title_justify="left")
-        for row in rows:
-            table.add_row(*(Text(cell) for cell in row))
-        self._out.print(table)
 
     def _plain_table(
         self, columns: Sequence[str], rows: Sequence[Sequence[str]], title: str
@@ -123,64 +125,47 @@ class Console(Terminal):
 
     async def questions(self, prompt: str) -> AsyncIterator[str]:
         typed = lines(self._in)
+        screen = self._out.screen if self._in.isatty() else None
         while True:
             self._settle()
-            if not self.interactive:
+            if screen is None:
                 line = await anext(typed, None)
             else:
-                line = await self._typed(prompt, typed)
+                line = await _typed(screen, prompt, typed)
             if line is None:
                 return
             yield line
 
-    async def _typed(self, prompt: str, typed: AsyncIterator[str]) -> str | None:
-        """What follows the prompt; None at Ctrl-D. Ends the prompt's line when nobody else does."""
-        self._out.print(Text(prompt, style="bold"), end="")
-        line = None
-        try:
-            line = await anext(typed, None)
-        finally:
-            if line is None:
-                self._out.print()
-        return line
-
     def stage(self, text: str) -> None:
-        if self.interactive and not self._streamed:
-            self._update(Text(text, style="dim"))
+        if self.interactive and self._out.screen is not None and not self._streamed:
+            self._out.screen.update(text, "")
 
     def token(self, text: str) -> None:
-        if self.interactive:
+        if self.interactive and self._out.screen is not None:
             self._streamed += text
-            self._update(Markdown(self._streamed, hyperlinks=False))
+            self._out.screen.update("", self._streamed)
 
     def close(self) -> None:
         self._settle()
         if self._bars is not None:
             self._bars.end()
 
-    def _update(self, content: Text | Markdown) -> None:
-        if self._live is None:
-            self._live = Live(console=self._out, transient=True, vertical_overflow="ellipsis")
-            self._live.start()
-        self._live.update(content, refresh=True)
-
     def _settle(self) -> None:
-        """Takes away what was shown while working: the final text replaces it."""
-        if self._live is not None:
-            self._live.stop()
-        self._live, self._streamed = None, ""
+        if self._out.screen is not None:
+            self._out.screen.settle()
+        self._streamed = ""
 
 
-def _rich(stream: TextIO) -> Rich:
-    """Colours and bars for a real terminal only; FORCE_COLOR does not make a pipe one."""
-    return Rich(file=_lenient(stream), force_terminal=stream.isatty())
-
-
-def _lenient(stream: TextIO) -> TextIO:
-    """`stream`, with a mark in place of what its encoding cannot hold: a bad byte ends nothing."""
-    if isinstance(stream, TextIOWrapper):
-        stream.reconfigure(errors="replace")
-    return stream
+async def _typed(screen: Screen, prompt: str, typed: AsyncIterator[str]) -> str | None:
+    """What follows the prompt; None at Ctrl-D. Ends the prompt's line when nobody else does."""
+    screen.prompt(prompt)
+    line = None
+    try:
+        line = await anext(typed, None)
+    finally:
+        if line is None:
+            screen.line("")
+    return line
 
 
 def create() -> Terminal:

@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -25,6 +25,7 @@ from bot.ingest.secrets import is_secret_file
 from bot.ports import Skipped, Source, SourceFile
 from graph.model import SourceType
 
+_AT_ONCE, _FILES_AT_ONCE = 1_000_000, 64  # bytes and files that are read ahead
 _GIT = ".git"
 _PACKAGES = frozenset({"node_modules", "__pycache__", "bower_components"})
 _SUBMODULE = re.compile(r"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
@@ -73,17 +74,22 @@ class Folder(Source):
         found = await asyncio.to_thread(walk.entries)
         if not found:
             raise SourceError(f"The folder {self._root} holds no files.", _REMEDY)
-        names: set[str] = set()
-        for entry in found:
-            if isinstance(entry, Skipped):
-                yield entry
-                continue
-            path, file = entry
-            if path in names:
-                yield Skipped(path, Reason.SAME_NAME)
-                continue
-            names.add(path)
-            yield await asyncio.to_thread(self._read, path, file)
+        entries = _once(found)
+        while read := await asyncio.to_thread(self._some, entries):
+            for item in read:
+                yield item
+
+    def _some(self, entries: Iterator[Entry]) -> list[SourceFile | Skipped]:
+        """The next few files: waking a thread for each takes longer than reading it."""
+        read: list[SourceFile | Skipped] = []
+        size = 0
+        for entry in entries:
+            item = entry if isinstance(entry, Skipped) else self._read(*entry)
+            read.append(item)
+            size += len(item.data) if isinstance(item, SourceFile) else 0
+            if size >= _AT_ONCE or len(read) == _FILES_AT_ONCE:
+                break
+        return read
 
     def _resolved(self) -> Path:
         try:
@@ -134,6 +140,19 @@ def _matches(path: str, pattern: str) -> bool:
 Entry = tuple[str, Path] | Skipped
 
 
+def _once(found: Sequence[Entry]) -> Iterator[Entry]:
+    """Each path once: names that differ only in how they are written are one."""
+    names: set[str] = set()
+    for entry in found:
+        if isinstance(entry, Skipped):
+            yield entry
+        elif entry[0] in names:
+            yield Skipped(entry[0], Reason.SAME_NAME)
+        else:
+            names.add(entry[0])
+            yield entry
+
+
 class _Walk:
     """One pass over a tree: which files there are, and which are not looked at and why."""
 
@@ -163,7 +182,8 @@ class _Walk:
         if self._path(folder) in self._submodules and all(e.name == _GIT for e in entries):
             self._skip(folder, Reason.SUBMODULE, "run `git submodule update --init`")
         for entry in entries:
-            self._entry(entry, folder / entry.name, real / entry.name)
+            place = folder / entry.name
+            self._entry(entry, place, place if real is folder else real / entry.name)
 
     def _entry(self, entry: os.DirEntry[str], place: Path, real: Path) -> None:
         reason = _refused_name(entry.name, folder=entry.is_dir())
@@ -205,8 +225,12 @@ class _Walk:
 
     def _path(self, place: Path) -> str:
         """The identity of a file: names that are no UTF-8 keep their bytes as escapes."""
-        name = os.fsencode(place.relative_to(self._root)).decode("utf-8", "backslashreplace")
-        return unicodedata.normalize("NFC", name.replace(os.sep, "/"))
+        root, name = str(self._root), str(place)
+        name = name[len(root) :].lstrip(os.sep).replace(os.sep, "/") or "."
+        if name.isascii():
+            return name
+        readable = os.fsencode(name).decode("utf-8", "backslashreplace")
+        return unicodedata.normalize("NFC", readable)
 
 
 def _refused_name(name: str, *, folder: bool) -> Reason | None:

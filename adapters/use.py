@@ -8,6 +8,7 @@ import os
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -58,6 +59,10 @@ class UseEmbedder(Embedder):
         """Loads the model, so that the first question need not wait. Raises EmbedderError."""
         await asyncio.to_thread(self._loaded)
 
+    def load_ahead(self) -> None:
+        """Begins to load the model while the caller does something else."""
+        threading.Thread(target=self._load_quietly, name="use", daemon=True).start()
+
     async def embed_questions(self, texts: Sequence[str]) -> Matrix:
         return await asyncio.to_thread(self._embed, texts)
 
@@ -79,6 +84,10 @@ class UseEmbedder(Embedder):
         except (ValueError, IndexError, MemoryError) as error:
             raise EmbedderError("the builtin embedder could not read a text") from error
         return _unit(np.concatenate(rows))
+
+    def _load_quietly(self) -> None:
+        with suppress(EmbedderError):  # whoever embeds first is told
+            self._loaded()
 
     def _loaded(self) -> USE:
         with self._loading:
@@ -130,6 +139,9 @@ def _set_one_thread(library: Path) -> None:
             getattr(functions, name)(1)
 
 
-def create() -> UseEmbedder:
-    """The builtin embedder, not loaded yet."""
-    return UseEmbedder()
+def create(*, ahead: bool = False) -> UseEmbedder:
+    """The builtin embedder, not loaded yet; `ahead`: it begins to load in a thread."""
+    embedder = UseEmbedder()
+    if ahead:
+        embedder.load_ahead()
+    return embedder

@@ -9,28 +9,35 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bot.ingest.chunk import CHUNKER_VERSION
-from bot.ingest.refresh import refresh
+from bot.ingest.version import CHUNKER_VERSION
 from bot.ports import IndexInfo, KnowledgeIndex
 from bot.registry import factory
 from bot.settings import Settings
-from graph.machine import Machine
 from graph.model import Question, Scope, Turn, levels_up_to
 from graph.ports import ChatModel, Embedder, Ports, WebSearch
+
+if TYPE_CHECKING:
+    from graph.machine import Machine
 
 INDEX_FILE = "index.db"
 
 
 @dataclass(frozen=True, slots=True)
-class App:
-    """Everything one process needs to answer. Opened with `opened`, which also closes it."""
+class Library:
+    """The index and the embedders that fill it. Opened with `opened_library`."""
 
     settings: Settings
     index: KnowledgeIndex
     embedder: Embedder
-    words: Embedder
+    words: Embedder  # the builtin one: glossary and query types
+
+
+@dataclass(frozen=True, slots=True)
+class App(Library):
+    """Everything one process needs to answer. Opened with `opened`, which also closes it."""
+
     machine: Machine
 
     @property
@@ -72,36 +79,56 @@ async def opened(
     the configured embedder. Raises BotError, EmbedderError.
     """
     async with AsyncExitStack() as stack:
+        opening = opened_library(settings, home=home, to_answer=True)
+        library = await stack.enter_async_context(opening)
+        from graph.machine import Machine  # noqa: PLC0415 - a second, while the embedder loads
 
-        async def kept(port: Any) -> Any:
-            close = getattr(port, "close", None)
-            if close is not None:
-                stack.push_async_callback(close)
-            return port
-
-        index: KnowledgeIndex = await kept(await open_index(home or settings.home))
-        words: Embedder = await kept(factory("embedder.builtin")())
-        embedder = words
-        if settings.embedder != "builtin":
-            embedder = await kept(await make_embedder(settings, await index.info()))
         if check:
-            await _check(index, embedder, words)
+            await _check(library)
         ports = Ports(
-            retriever=index,
-            embedder=embedder,
-            words=words,
-            model=await kept(await make_model(settings)),
-            web=web or await kept(make_web(settings)),
+            retriever=library.index,
+            embedder=library.embedder,
+            words=library.words,
+            model=await _kept(stack, await make_model(settings)),
+            web=web or await _kept(stack, make_web(settings)),
         )
         machine = Machine(ports, settings.policy(), settings.limit_values())
-        yield App(settings, index, embedder, words, machine)
+        yield App(settings, library.index, library.embedder, library.words, machine)
 
 
-async def _check(index: KnowledgeIndex, embedder: Embedder, words: Embedder) -> None:
+@asynccontextmanager
+async def opened_library(
+    settings: Settings, *, home: Path | None = None, to_answer: bool = False
+) -> AsyncIterator[Library]:
+    """The index under `home` (default: the settings' home) without what answering needs.
+
+    `to_answer`: the embedder will be needed soon and begins to load. Otherwise it waits until
+    something must be embedded. Raises BotError, EmbedderError.
+    """
+    async with AsyncExitStack() as stack:
+        words: Embedder = await _kept(stack, factory("embedder.builtin")(ahead=to_answer))
+        index: KnowledgeIndex = await _kept(stack, await open_index(home or settings.home))
+        embedder = words
+        if settings.embedder != "builtin":
+            embedder = await _kept(stack, await make_embedder(settings, await index.info()))
+        yield Library(settings, index, embedder, words)
+
+
+async def _kept(stack: AsyncExitStack, port: Any) -> Any:
+    """`port`, closed with `stack` when it can be closed."""
+    close = getattr(port, "close", None)
+    if close is not None:
+        stack.push_async_callback(close)
+    return port
+
+
+async def _check(library: Library) -> None:
     """Refuses another embedder's index; fits the profile that a first sync, cut short, lacks."""
-    info = await require_compatible(index, embedder)
+    info = await require_compatible(library.index, library.embedder)
     if info.chunks and info.profile_revision < 0:
-        await refresh(index, embedder, words)
+        from bot.ingest.refresh import refresh  # noqa: PLC0415 - hardly ever needed
+
+        await refresh(library.index, library.embedder, library.words)
 
 
 async def require_compatible(index: KnowledgeIndex, embedder: Embedder) -> IndexInfo:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bot.app import App
+from bot.app import Library
 from bot.errors import SourceError
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
@@ -33,7 +33,7 @@ class Shelf:
     access: Access = field(default_factory=Access)
 
 
-async def shelves(app: App, folders: Sequence[Path], *, every: bool = False) -> list[Shelf]:
+async def shelves(app: Library, folders: Sequence[Path], *, every: bool = False) -> list[Shelf]:
     """What a sync goes through: the named folders, or else all that are known; both for `every`.
 
     Raises SourceError when there is nothing to sync.
@@ -54,13 +54,13 @@ async def shelves(app: App, folders: Sequence[Path], *, every: bool = False) -> 
     return list(known)
 
 
-async def check(app: App, shelf: Shelf) -> None:
+async def check(app: Library, shelf: Shelf) -> None:
     """Raises SourceError when there is no folder, or nothing in it to read."""
     async for _ in _source(app, shelf).files():
         return
 
 
-async def clear(app: App, chosen: Sequence[Shelf]) -> None:
+async def clear(app: Library, chosen: Sequence[Shelf]) -> None:
     """Takes everything out of the index, so that `chosen` can be read with other tools.
 
     Nothing is taken out when a folder or the embedder cannot be read, or while another process
@@ -73,7 +73,7 @@ async def clear(app: App, chosen: Sequence[Shelf]) -> None:
         await app.index.reset()
 
 
-async def remove(app: App, name: str) -> int:
+async def remove(app: Library, name: str) -> int:
     """Takes a source out of the index; returns how many chunks went. Raises BotError."""
     with held(app.settings.home / LOCK_FILE):
         gone = await app.index.remove_source(name)
@@ -82,7 +82,7 @@ async def remove(app: App, name: str) -> int:
 
 
 async def sync_shelf(
-    app: App,
+    app: Library,
     shelf: Shelf,
     *,
     home: Path,
@@ -114,7 +114,7 @@ async def sync_shelf(
     return report
 
 
-def _source(app: App, shelf: Shelf) -> Source:
+def _source(app: Library, shelf: Shelf) -> Source:
     source: Source = factory("source.folder")(
         shelf.path,
         shelf.name,
@@ -125,7 +125,7 @@ def _source(app: App, shelf: Shelf) -> Source:
     return source
 
 
-async def _known(app: App) -> list[Shelf]:
+async def _known(app: Library) -> list[Shelf]:
     """Folders from the settings, then those that were synced before, each once."""
     listed = [_from_settings(item) for item in app.settings.sources]
     return _with_synced(listed, await app.index.sources())

@@ -65,7 +65,7 @@ def configure(
         logging.getLogger(name).setLevel(level.upper())
     own = logging.getLogger(OURS[0]).level
     redact_values(secrets)
-    handler = logging.StreamHandler(sys.stderr if stream is None else stream)
+    handler = _StandardError() if stream is None else logging.StreamHandler(stream)
     if as_json is None:
         as_json = not handler.stream.isatty()
     handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
@@ -78,6 +78,21 @@ def configure(
     sys.excepthook = _uncaught
     threading.excepthook = _uncaught_in_thread
     return handler
+
+
+class _StandardError(logging.StreamHandler[TextIO]):
+    """Writes to what sys.stderr is at the time: a terminal puts log lines above its display."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self) -> TextIO:
+        return sys.stderr
+
+    @stream.setter
+    def stream(self, _: TextIO) -> None:
+        raise AttributeError("standard error is looked up each time")
 
 
 class Redaction(logging.Filter):

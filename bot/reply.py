@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 from bot.texts import text
 from graph.model import Answer, Citation, Language, SourceType
 from graph.phrases import say
+
+_WORD = re.compile(r"\w+")
 
 
 def to_markdown(answer: Answer, *, stale_days: int = 365, now: datetime | None = None) -> str:
@@ -31,7 +34,7 @@ def _sources(answer: Answer, stale_days: int, now: datetime) -> str:
 def source_line(citation: Citation, language: Language, stale_days: int, now: datetime) -> str:
     """`[1] Title › Heading — path:12 (updated 2026-05-01, owner payments)`."""
     passage = citation.passage
-    heading = [part for part in passage.heading if part != passage.title]
+    heading = [part for part in passage.heading if _words(part) != _words(passage.title)]
     title = " › ".join([passage.title, *heading])
     place = passage.uri or passage.document
     if passage.source_type is SourceType.WEB:
@@ -47,3 +50,8 @@ def source_line(citation: Citation, language: Language, stale_days: int, now: da
         facts.append(text("also_at", language, places=", ".join(passage.also_at)))
     tail = f" ({', '.join(facts)})" if facts else ""
     return f"[{citation.number}] {title} — {place}{tail}"
+
+
+def _words(heading: str) -> list[str]:
+    """What two spellings of one heading share: `Backups - db` and `Backups: DB`."""
+    return _WORD.findall(heading.casefold())

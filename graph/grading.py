@@ -7,13 +7,15 @@ from dataclasses import replace
 
 from graph.model import Grade, QueryType, Ranked, Verdict
 from graph.policy import Policy
-from graph.text import fold, token_set
-from graph.view import QuestionView
+from graph.split import split
+from graph.text import fold, tokens
+from graph.view import Coverage, QuestionView
 
 _ENOUGH_WORDS = 3  # asked words beside the name from which their absence means something
 _HARDLY_ANY = 0.1  # coverage of those words
 _NEAR_FLOOR = 0.15  # of relevance
 _NEARLY_ALL = 0.8  # coverage from which the floor is enough
+_SOME_WORDS = 0.6  # coverage under which a missing word, or a second question, may matter
 _MOST_WORDS = 0.5  # coverage
 SPREAD_UNIT = 0.10  # of relevance-like spread for one unit of u
 
@@ -58,11 +60,14 @@ def _verdict(
     nothing = _why_nothing(view, best, width, policy)
     if nothing:
         return Verdict.NONE, nothing
-    if missing and (value < policy.certain or best.scores.coverage < policy.low_coverage):
+    coverage = best.scores.coverage
+    if missing and (value < policy.certain or coverage < _SOME_WORDS):
         return Verdict.PARTIAL, f"no document mentions {', '.join(missing)}"
+    if coverage < _SOME_WORDS and len(split(view.text, policy.sub_questions)) > 1:
+        return Verdict.PARTIAL, f"asks for several things, coverage {coverage:.2f}"
     if value >= threshold:
         return Verdict.RELEVANT, f"best relevance {value:.2f} reaches {threshold:.2f}"
-    if value >= policy.floor and best.scores.coverage >= _NEARLY_ALL and len(view.words) > 1:
+    if value >= policy.floor and coverage >= _NEARLY_ALL and len(view.words) > 1:
         return Verdict.RELEVANT, f"best relevance {value:.2f}, and nearly all asked words are there"
     return Verdict.PARTIAL, f"best relevance {value:.2f} is under {threshold:.2f}"
 
@@ -109,18 +114,17 @@ def holds_only_the_name(view: QuestionView, ranked: Sequence[Ranked]) -> bool:
     best = ranked[0].passage
     if best.language != view.language:
         return False
-    name = token_set(f"{best.title} {best.document.rsplit('/', 1)[-1].rsplit('.', 1)[0]}")
+    name = frozenset(tokens(f"{best.title} {best.document.rsplit('/', 1)[-1].rsplit('.', 1)[0]}"))
     beside = [word for word in view.words if not name & word.worths(best.language).keys()]
     if len(beside) < _ENOUGH_WORDS:
         return False
-    held: frozenset[str] = frozenset().union(
-        *(
-            token_set(" ".join(item.passage.heading)) | token_set(item.passage.text)
-            for item in ranked
-            if (item.passage.source, item.passage.document) == (best.source, best.document)
-        )
+    text = " ".join(
+        " ".join((*item.passage.heading, item.passage.text))
+        for item in ranked
+        if (item.passage.source, item.passage.document) == (best.source, best.document)
     )
-    return replace(view, words=tuple(beside)).coverage(held, best.language) < _HARDLY_ANY
+    coverage = Coverage(replace(view, words=tuple(beside)), best.language)
+    return coverage.of(coverage.found(text)) < _HARDLY_ANY
 
 
 def _unknown(view: QuestionView) -> tuple[str, ...]:

@@ -16,8 +16,8 @@ never falls under -1: else a paraphrase in new words would lose to whatever shar
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import tanh
+from typing import NamedTuple
 
 import numpy as np
 
@@ -70,8 +70,7 @@ def rank(
     return tuple(Ranked(item.passage, _scores(item)) for item in order)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scored:
+class _Scored(NamedTuple):
     passage: Passage
     cosine: float | None
     bm25: float

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
+from itertools import product
 
 import snowballstemmer
 
@@ -34,6 +35,8 @@ _CYRILLIC = re.compile(r"[А-Яа-яЁё]")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _QUOTED = re.compile(r"[\"“«][^\"”»\n]{3,}[\"”»]")
 _PLAIN_LATIN = re.compile(r"\b[a-z]{2,}\b")
+_ONE_PART = re.compile(r"[A-Z]?[a-z]+|[А-Яа-яЁё]+")
+_START = 2  # letters that stemming leaves alone
 _WHOLE_LIMIT = 60  # characters; longer "words" are hashes and dumps
 
 _ENGLISH = snowballstemmer.stemmer("english")
@@ -133,10 +136,27 @@ def tokens(text: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=2048)
-def token_set(text: str) -> frozenset[str]:
-    """The analyzer tokens of a passage or a heading, each once; remembered."""
-    return frozenset(tokens(text))
+def tokens_like(text: str, stems: frozenset[str]) -> frozenset[str]:
+    """Those of `stems` that `text` has among its tokens. Few words need to be stemmed for it."""
+    starts = _starts(stems)
+    found: set[str] = set()
+    for word in WORD.findall(unicodedata.normalize("NFC", text)):
+        if word[:_START] in starts or not _ONE_PART.fullmatch(word):
+            found.update(_word_tokens(word))
+    return stems & found
+
+
+@lru_cache(maxsize=64)
+def _starts(stems: frozenset[str]) -> frozenset[str]:
+    """How words of these stems begin: as the stem does, but for dying, lying and tying."""
+    starts = {item[:_START] for item in stems}
+    starts |= {start[0] + "y" for start in starts if start[1:] == "i"}
+    starts |= {"".join(pair) for start in starts for pair in product(*map(_spellings, start))}
+    return frozenset(starts)
+
+
+def _spellings(letter: str) -> str:
+    return letter + letter.upper() + ("ёЁ" if letter == "е" else "")
 
 
 def content_words(text: str) -> list[tuple[str, str]]:

@@ -8,12 +8,11 @@ from pathlib import PurePosixPath
 
 from graph.model import Language, Passage, Ranked
 from graph.quantities import amounts, spelled
-from graph.text import token_set, tokens
 from graph.units import Shape, Unit
 from graph.view import Coverage, QuestionView
 
 _OF_ITSELF, _IN_CONTEXT, _OF_PASSAGE, _ASKED_SHAPE = 0.4, 0.6, 0.5, 0.25
-_KEPT = 2048  # units whose words are remembered
+_KEPT = 2048  # units and names that are remembered
 _HOW = re.compile(
     r"\bhow (?:do|to|can|should|would)\b|\b(?:steps|procedure|commands?|restart|roll ?back|recover"
     r"|mitigate|fix)\b|\bwhat (?:do|should|can) (?:i|we)\b"
@@ -41,9 +40,9 @@ class UnitScore:
     def of(self, unit: Unit, item: Ranked) -> float:
         """Own words, words with the headings above, relevance of the passage, the asked shape."""
         passage = item.passage
-        own = _words(unit)
-        above = token_set("\n".join((*names(passage), *unit.heading)))
         coverage = self._coverage(passage.language)
+        own = coverage.found(f"{unit.lead}\n{unit.text}\n{' '.join(unit.columns)}")
+        above = coverage.found("\n".join((*names(passage), *unit.heading)))
         return (
             _OF_ITSELF * coverage.of(own)
             + _IN_CONTEXT * coverage.of(own | above)
@@ -72,11 +71,6 @@ def names(passage: Passage) -> tuple[str, ...]:
 @lru_cache(maxsize=_KEPT)
 def _file_name(document: str) -> str:
     return PurePosixPath(document).stem
-
-
-@lru_cache(maxsize=_KEPT)
-def _words(unit: Unit) -> frozenset[str]:
-    return frozenset(tokens(f"{unit.lead}\n{unit.text}\n{' '.join(unit.columns)}"))
 
 
 @lru_cache(maxsize=_KEPT)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from graph import spelling
 from graph.model import Language
 from graph.ports import Vector
+from graph.text import tokens_like
 
 _CYRILLIC = re.compile(r"[а-я]")
 
@@ -75,6 +76,10 @@ class Coverage:
         self._worths = [(word.idf, word.worths(language)) for word in view.words]
         self._wanted = frozenset(stem for _, worths in self._worths for stem in worths)
         self._total = sum(word.idf for word in view.words)
+
+    def found(self, text: str) -> frozenset[str]:
+        """The stems of `text` that cover a word of the question."""
+        return tokens_like(text, self._wanted)
 
     def of(self, stems: frozenset[str]) -> float:
         present = stems & self._wanted

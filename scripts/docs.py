@@ -1,7 +1,7 @@
 """Writes the generated parts of the documentation: the graph's picture and the command table.
 
-    python scripts/docs.py           rewrites README.md and docs/architecture.md
-    python scripts/docs.py --check   changes nothing; fails when they are not up to date
+python scripts/docs.py           rewrites README.md and docs/architecture.md
+python scripts/docs.py --check   changes nothing; fails when they are not up to date
 """
 
 from __future__ import annotations

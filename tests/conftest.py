@@ -6,6 +6,12 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+
+# No deadline: the machine may be busy. In CI the same examples each time: no release by luck.
+settings.register_profile("here", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 _KEPT_OUT = ("BELAY_", "OPENAI_", "DDGS_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "LANGSMITH_")
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.ingest.parse import Converter
+from bot.ingest.parse import Converted, Converter
 
 
 def create() -> Mapping[str, Converter]:
     """The converters of this package by file suffix. Their libraries load on first use."""
-    from adapters.documents.html import convert as html  # noqa: PLC0415
-    from adapters.documents.rst import convert as rst  # noqa: PLC0415
+    return {".html": _html, ".htm": _html, ".rst": _rst}
 
-    return {".html": html, ".htm": html, ".rst": rst}
+
+def _html(text: str) -> Converted:
+    from adapters.documents.html import convert  # noqa: PLC0415 - 0.1 s
+
+    return convert(text)
+
+
+def _rst(text: str) -> Converted:
+    from adapters.documents.rst import convert  # noqa: PLC0415 - 0.1 s
+
+    return convert(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Lock
 
@@ -19,12 +19,21 @@ _SETTINGS = (
     "PRAGMA journal_size_limit = 67108864",  # bytes of log that stay after a large transaction
 )
 
+_IMMUTABLE = "?mode=ro&immutable=1"
+_NO_ROOM = (
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+)
+
 
 class Database:
     """One writer and as many readers as there are threads reading at the same time.
 
     Readers work on a snapshot (WAL) and never wait for the writer. Writers of all processes queue
-    up for at most `busy_timeout` seconds. Raises sqlite3.Error.
+    up for at most `busy_timeout` seconds. On a full or read-only disk, where SQLite cannot make
+    the files that readers and writers share, a complete index is still read. Raises sqlite3.Error.
     """
 
     def __init__(self, path: Path, busy_timeout: float) -> None:
@@ -33,6 +42,7 @@ class Database:
         self._readers: list[sqlite3.Connection] = []
         self._writer: sqlite3.Connection | None = None
         self._closed = False
+        self._frozen = False  # nothing can be written, and nobody else is writing
         self._pool_lock = Lock()
         self._write_lock = Lock()
 
@@ -52,8 +62,13 @@ class Database:
                 f"The folder of the index cannot be made: {self.path.parent}.",
                 "Choose another folder with BELAY_HOME, or give this user write access.",
             ) from error
-        with self.write() as connection:
-            ensure_schema(connection, self.path)
+        try:
+            with self.write() as connection:
+                ensure_schema(connection, self.path)
+        except sqlite3.Error as error:
+            if not self._complete_without_log(error):
+                raise
+            self._frozen = True
 
     @contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -96,6 +111,8 @@ class Database:
         with self._pool_lock:
             if self._readers:
                 return self._readers.pop()
+        if self._frozen:
+            return self._connect("PRAGMA query_only = ON", _IMMUTABLE)
         return self._connect("PRAGMA query_only = ON")
 
     def _give_back(self, connection: sqlite3.Connection) -> None:
@@ -105,11 +122,29 @@ class Database:
                 return
         connection.close()
 
-    def _connect(self, mode: str) -> sqlite3.Connection:
+    def _complete_without_log(self, error: sqlite3.Error) -> bool:
+        """Whether the file alone is a whole index that `error` keeps from being opened."""
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NO_ROOM or not self.path.is_file():
+            return False
+        if log.exists() and log.stat().st_size:
+            return False
+        try:
+            with closing(self._connect("PRAGMA query_only = ON", _IMMUTABLE)) as connection:
+                ensure_schema(connection, self.path)
+        except sqlite3.Error:  # it is new, or damaged
+            return False
+        return True
+
+    def _connect(self, mode: str, options: str = "") -> sqlite3.Connection:
         if self._closed:
             raise sqlite3.ProgrammingError("the index is closed")
         connection = sqlite3.connect(
-            self.path, timeout=self._busy_timeout, isolation_level=None, check_same_thread=False
+            f"{self.path.absolute().as_uri()}{options}",
+            uri=True,
+            timeout=self._busy_timeout,
+            isolation_level=None,
+            check_same_thread=False,
         )
         try:
             for pragma in (*_SETTINGS, mode):

@@ -16,6 +16,7 @@ from zipfile import BadZipFile
 
 from adapters.sqlite import reading, rows, writing
 from adapters.sqlite.audiences import Audiences
+from adapters.sqlite.batch import Batch
 from adapters.sqlite.database import Database
 from adapters.sqlite.faults import storage_faults, store_faults
 from adapters.sqlite.schema import SCHEMA
@@ -52,6 +53,7 @@ class SqliteIndex(KnowledgeIndex):
         self._profile_lock = Lock()
         # Few threads: each reads through a connection of its own, with a cache of its own.
         self._readers = ThreadPoolExecutor(max(2, os.cpu_count() or 1), "index")
+        self._documents = Batch(self._readers, self._read_documents)
 
     @classmethod
     async def open(cls, path: Path, *, busy_timeout: float = 10.0) -> SqliteIndex:
@@ -81,11 +83,9 @@ class SqliteIndex(KnowledgeIndex):
         return await self._in_reader(self._retrieve, find)
 
     async def document(self, passage: Passage, scope: Scope) -> Sequence[Passage]:
-        def find(connection: sqlite3.Connection) -> list[Passage]:
-            admitted = self._audiences.admitted(connection, scope)
-            return reading.document(connection, passage, admitted)
-
-        return await self._in_reader(self._retrieve, find)
+        if self._database.closed:
+            return self._read_documents([(passage, scope)])[0]
+        return await self._documents.ask((passage, scope))
 
     async def info(self) -> IndexInfo:
         info = await self._in_reader(self._read, reading.info)
@@ -207,6 +207,15 @@ class SqliteIndex(KnowledgeIndex):
                 _check_question(search.vector, snapshot.space.shape[1])
                 ids.update(snapshot.nearest(search.vector, admitted, search.dense_limit))
             return reading.candidates(connection, sorted(ids), admitted)
+
+        return self._retrieve(find)
+
+    def _read_documents(self, wanted: Sequence[tuple[Passage, Scope]]) -> list[list[Passage]]:
+        def find(connection: sqlite3.Connection) -> list[list[Passage]]:
+            return [
+                reading.document(connection, passage, self._audiences.admitted(connection, scope))
+                for passage, scope in wanted
+            ]
 
         return self._retrieve(find)
 

@@ -51,7 +51,7 @@ def create(
     hook = None
     if webhook_url.strip():
         if http is None:
-            raise SettingsError("a webhook needs the HTTP server", "Set BELAY_HTTP_PORT.")
+            raise SettingsError("a webhook needs the HTTP server", "Set BELAY_HTTP.")
         hook = Hook(webhook_url.strip(), webhook_secret.strip() or secret_of(token.strip()), http)
     return Telegram(
         bot, hook=hook, on_added=on_added or stay, leaves_topic=leaves_topic, options=options

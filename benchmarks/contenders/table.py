@@ -105,7 +105,7 @@ def _llamaindex(job: Job, python: Path, limit: float) -> Sequence[Figures] | Ski
     # The pack makes an OpenAI client, which is replaced before its first use, and wants a key.
     command = ["/usr/bin/env", "OPENAI_API_KEY=none", str(python), "-m"]
     try:
-        done = subprocess.run(  # noqa: S603 - our own module, by the interpreter of its environment
+        done = subprocess.run(
             [*command, "benchmarks.contenders.llamaindex_pack"],
             input=job.dumps(),
             capture_output=True,

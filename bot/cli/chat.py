@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from bot import logs
 from bot.app import App, opened
+from bot.cli.output import to_json
 from bot.reply import to_markdown
 from bot.settings import Settings
 from bot.terminal import Terminal
 from bot.traces import TraceLog
 from graph.errors import ModelMisconfigured
-from graph.machine import Finished
 from graph.model import Outcome, Turn
 from graph.state import Stage, Token
+
+if TYPE_CHECKING:
+    from graph.machine import Finished
 
 GREETING = "Ask about your documents. An empty line or Ctrl-D ends the chat."
 PROMPT = "> "
@@ -42,7 +44,7 @@ async def ask(
     async with opened(settings) as app:
         finished = await _answer(app, terminal, question, (), asking)
         if as_json:
-            terminal.plain(json.dumps(_plain(finished), ensure_ascii=False, indent=2, default=str))
+            terminal.plain(to_json(_plain(finished)))
         else:
             terminal.show(_markdown(app, finished))
     if finished.answer.outcome is Outcome.FAILED:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import asdict
@@ -12,6 +11,7 @@ from pathlib import Path
 import typer
 
 from bot.app import make_embedder, make_model, make_web, open_index, require_compatible
+from bot.cli.output import to_json
 from bot.errors import BotError
 from bot.http import HttpServer
 from bot.ingest.lock import as_seen
@@ -33,7 +33,7 @@ async def doctor(settings: Settings, terminal: Terminal, as_json: bool) -> None:
     findings = [finding async for finding in _findings(settings)]
     if as_json:
         rows = [asdict(finding) for finding in findings]
-        terminal.plain(json.dumps(rows, ensure_ascii=False, indent=2))
+        terminal.plain(to_json(rows))
     else:
         for finding in findings:
             terminal.plain(f"{finding.state:<5} {finding.check:<10} {finding.message}")

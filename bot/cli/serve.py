@@ -7,17 +7,15 @@ import asyncio
 from bot.app import App, opened
 from bot.cli.access import note_first_code
 from bot.cli.chat import NOTHING_INDEXED, Asking, converse
-from bot.cli.sync import bring_up_to_date, keep_up_to_date
 from bot.errors import SourceError
-from bot.http import HttpServer, Listening
-from bot.platforms import configured, make_platforms
-from bot.roll import make_access
-from bot.service import Service, stop_signals, stores
+from bot.platforms import configured
 from bot.settings import Settings
 from bot.terminal import Terminal
 
 
 async def run_bot(settings: Settings, terminal: Terminal, watch: bool) -> None:
+    from bot.cli.sync import bring_up_to_date, keep_up_to_date
+
     async with opened(settings) as app:
         try:
             await bring_up_to_date(app, terminal)
@@ -35,6 +33,11 @@ async def run_bot(settings: Settings, terminal: Terminal, watch: bool) -> None:
 
 async def _serve(app: App, terminal: Terminal) -> None:
     """Until a signal ends it."""
+    from bot.http import HttpServer, Listening
+    from bot.platforms import make_platforms
+    from bot.roll import make_access
+    from bot.service import Service, stop_signals, stores
+
     settings, names = app.settings, configured(app.settings)
     if not (await app.index.info()).chunks:
         terminal.note(NOTHING_INDEXED)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bot.app import App, open_index, opened
+from bot.app import Library, open_index, opened_library
+from bot.cli.output import to_json
 from bot.errors import BotError, SourceError
 from bot.ingest.lock import as_seen
 from bot.ingest.report import SyncReport
@@ -34,42 +34,48 @@ class Choices:
 
 
 async def sync(settings: Settings, terminal: Terminal, choices: Choices) -> None:
-    async with opened(settings, check=False) as app:
+    async with opened_library(settings) as app:
         chosen = await shelves(app, choices.folders, every=choices.rebuild)
         if choices.rebuild:
             await clear(app, chosen)
-        shown = 0 if choices.verbose else _SHOWN
-        await _sync(app, terminal, chosen, choices.allow_loss, shown)
+        await _sync(app, terminal, chosen, choices, terminal.plain)
         if choices.watch:
             await _watch(app, terminal, chosen)
 
 
-async def bring_up_to_date(app: App, terminal: Terminal) -> None:
-    """Syncs every known folder. Raises SourceError when there is none, or when one failed."""
-    await _sync(app, terminal, await shelves(app, []), False, _SHOWN)
+async def bring_up_to_date(app: Library, terminal: Terminal) -> None:
+    """Syncs every known folder. Raises SourceError when there is none, or when one failed.
+
+    What it reports is not what was asked for, so it stays off standard output.
+    """
+    await _sync(app, terminal, await shelves(app, []), Choices(), terminal.note)
 
 
-async def keep_up_to_date(app: App, terminal: Terminal) -> None:
+async def keep_up_to_date(app: Library, terminal: Terminal) -> None:
     """Syncs a folder again whenever it changes, until cancelled."""
     await _watch(app, terminal, await shelves(app, []))
 
 
 async def _sync(
-    app: App, terminal: Terminal, chosen: Sequence[Shelf], allow_loss: bool, shown: int
+    app: Library,
+    terminal: Terminal,
+    chosen: Sequence[Shelf],
+    choices: Choices,
+    say: Callable[[str], None],
 ) -> None:
     """Every folder gets its turn. Raises SourceError when one could not be read."""
     failed: list[str] = []
     for shelf in chosen:
         try:
-            report = await _one(app, terminal, shelf, allow_loss)
+            report = await _one(app, terminal, shelf, choices.allow_loss)
         except SourceError as error:
             if len(chosen) == 1:
                 raise
             terminal.note(f"{shelf.name}: {error} {error.remedy}")
             failed.append(shelf.name)
             continue
-        for line in report.lines(shown):
-            terminal.plain(line)
+        for line in report.lines(0 if choices.verbose else _SHOWN):
+            say(line)
     if failed:
         raise SourceError(
             f"{len(failed)} of {len(chosen)} folders could not be read: {', '.join(failed)}.",
@@ -77,7 +83,7 @@ async def _sync(
         )
 
 
-async def _one(app: App, terminal: Terminal, shelf: Shelf, allow_loss: bool) -> SyncReport:
+async def _one(app: Library, terminal: Terminal, shelf: Shelf, allow_loss: bool) -> SyncReport:
     progress = terminal.progress()
     try:
         return await sync_shelf(
@@ -87,14 +93,14 @@ async def _one(app: App, terminal: Terminal, shelf: Shelf, allow_loss: bool) -> 
         progress.end()
 
 
-async def _watch(app: App, terminal: Terminal, chosen: Sequence[Shelf]) -> None:
+async def _watch(app: Library, terminal: Terminal, chosen: Sequence[Shelf]) -> None:
     terminal.note(f"watching {', '.join(str(shelf.path) for shelf in chosen)}; Ctrl-C ends it")
     async with asyncio.TaskGroup() as group:
         for shelf in chosen:
             group.create_task(_watch_one(app, terminal, shelf))
 
 
-async def _watch_one(app: App, terminal: Terminal, shelf: Shelf) -> None:
+async def _watch_one(app: Library, terminal: Terminal, shelf: Shelf) -> None:
     async def again() -> None:
         try:
             report = await _one(app, terminal, shelf, False)
@@ -120,7 +126,7 @@ async def sources(settings: Settings, terminal: Terminal, as_json: bool) -> None
         await index.close()
     if as_json:
         rows = [_row(record, files[record.name].values()) for record in records]
-        terminal.plain(json.dumps(rows, ensure_ascii=False, indent=2, default=str))
+        terminal.plain(to_json(rows))
         return
     if not records:
         terminal.note("No folder is indexed yet. Try: belay sync ~/runbooks")
@@ -163,7 +169,7 @@ def _cells(record: SourceRecord) -> tuple[str, ...]:
 
 
 async def forget(settings: Settings, terminal: Terminal, name: str) -> None:
-    async with opened(settings, check=False) as app:
+    async with opened_library(settings) as app:
         names = [record.name for record in await app.index.sources()]
         if name not in names:
             known = ", ".join(names) or "none"

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from bot.cli.output import to_json
 from bot.errors import SourceError
 from bot.settings import Settings
 from bot.terminal import Terminal
@@ -17,7 +18,7 @@ _ID = re.compile(r"[0-9a-f]{12}")
 async def why(settings: Settings, terminal: Terminal, question: str, as_json: bool) -> None:
     trace = await _trace(settings, question)
     if as_json:
-        terminal.plain(json.dumps(trace, ensure_ascii=False, indent=2))
+        terminal.plain(to_json(trace))
         return
     for line in head_lines(trace):
         terminal.plain(line)

@@ -16,10 +16,6 @@ from bot.ingest.sections import THIN, Outline, Section
 from graph.model import Language
 from graph.text import has_words, passage_language
 
-CHUNKER_VERSION = "1"
-"""Changes whenever the same document would give other chunks: an older index is then refused."""
-
-
 _TABLE_HEAD = 2  # lines: the header and the rule below it
 
 

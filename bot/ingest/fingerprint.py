@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from bot.ingest.chunk import CHUNKER_VERSION
 from bot.ingest.options import SyncOptions
+from bot.ingest.version import CHUNKER_VERSION
 from graph.model import Access
 
 _SIZE = 12  # bytes of each hash

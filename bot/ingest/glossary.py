@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -29,14 +29,17 @@ class WordCounter:
             language: defaultdict(Counter) for language in LANGUAGES
         }
         self._chunks = 0
+        self._pieces: dict[str, tuple[tuple[Language, str, str], ...]] = {}  # of words met before
 
     def add(self, text: str) -> None:
         self._chunks += 1
-        stops = stop_words()
-        words = {fold(piece) for word in set(WORD.findall(text)) for piece in parts(word)}
-        for word in words - stops:
-            if _PLAIN.fullmatch(word):
-                self._spellings[script(word)][stem(word)][word] += 1
+        found: set[tuple[Language, str, str]] = set()
+        for word in set(WORD.findall(text)):
+            if word not in self._pieces:
+                self._pieces[word] = tuple(_pieces(word))
+            found.update(self._pieces[word])
+        for language, item, spelling in found:
+            self._spellings[language][item][spelling] += 1
 
     def words(self, language: Language) -> dict[str, str]:
         """stem -> its commonest spelling, for stems that enough chunks hold."""
@@ -46,6 +49,13 @@ class WordCounter:
             for item, spellings in sorted(self._spellings[language].items())
             if sum(spellings.values()) >= least
         }
+
+
+def _pieces(word: str) -> Iterator[tuple[Language, str, str]]:
+    """(language, stem, spelling) of each piece of `word` that is worth a vector."""
+    for piece in {fold(piece) for piece in parts(word)} - stop_words():
+        if _PLAIN.fullmatch(piece):
+            yield script(piece), stem(piece), piece
 
 
 async def vocabularies(

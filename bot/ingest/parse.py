@@ -92,7 +92,8 @@ def parse(path: str, text: str, converters: Mapping[str, Converter], first_line:
 
 
 def _suffix(path: str) -> str:
-    return PurePosixPath(path).suffix.lower()
+    stem, _, suffix = path.rpartition("/")[2].rpartition(".")
+    return f".{suffix.lower()}" if stem and suffix else ""
 
 
 def _plain(text: str) -> Outline:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import PurePosixPath
 
 MASK = "[masked]"
 
@@ -115,7 +114,7 @@ class Masked:
 
 def is_secret_file(path: str) -> bool:
     """True for key files, credential stores and git data, which are never indexed."""
-    parts = PurePosixPath(path).parts
+    parts = [part for part in path.split("/") if part not in ("", ".")]
     return any(part in _FOLDERS for part in parts) or (
         bool(parts) and _FILES.fullmatch(parts[-1]) is not None
     )

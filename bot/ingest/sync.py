@@ -13,16 +13,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeGuard
 
 from bot.errors import BotError, SourceError
 from bot.ingest import frontmatter
-from bot.ingest.chunk import CHUNKER_VERSION
 from bot.ingest.document import Document, Origin, decoded, document, rejected, targets
 from bot.ingest.embed import embed
 from bot.ingest.fingerprint import Fingerprint, digest, rules
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
 from bot.ingest.report import Problem, Reason, SyncReport, Tally
+from bot.ingest.version import CHUNKER_VERSION
 from bot.ports import (
     FileRecord,
     FileState,
@@ -38,6 +39,7 @@ from graph.errors import GraphError
 from graph.ports import Embedder
 
 log = logging.getLogger(__name__)
+_SMALL = 65536  # bytes that are hashed without a thread: it would take longer to wake one
 _KEPT_DETAIL = 300  # characters of the problems kept with a file's record
 
 
@@ -140,32 +142,44 @@ class _Run:
         indexed = known is not None and known.state is FileState.INDEXED
         before = Fingerprint.parse(known.fingerprint) if known and indexed else None
         superseded = (before.superseded if before else False) or item.path in self._superseded
-        reading = await asyncio.to_thread(self._read, item, before, superseded)
+        reading = self._unchanged(item, before, superseded) if len(item.data) < _SMALL else None
+        if reading is None:
+            reading = await asyncio.to_thread(self._read, item, before, superseded)
         self._superseded.update(reading.supersedes)
         await self._store(item.path, reading)
 
     def _read(self, file: SourceFile, before: Fingerprint | None, superseded: bool) -> _Reading:
         """Decodes and cuts a file, unless its content and the rules are what they were `before`,
         when it was indexed. A file that was skipped gets another chance each time."""
-        same_rules = before is not None and (before.rules, before.superseded) == (
-            self._rules,
-            superseded,
-        )
+        if reading := self._unchanged(file, before, superseded):
+            return reading
         data = digest(file.data)
-        if skipped := rejected(file, self._options):
-            return _Reading(Fingerprint(data, "", self._rules), skipped=skipped)
-        if before and same_rules and before.data == data:
-            return _Reading(before, supersedes=self._supersedes(file))
         text = decoded(file, self._options)
         if isinstance(text, Skipped):
             return _Reading(Fingerprint(data, "", self._rules), skipped=text)
-        if before and same_rules and before.text == text.digest:
+        if self._same_rules(before, superseded) and before.text == text.digest:
             return _Reading(before, supersedes=self._supersedes(file))
         fingerprint = Fingerprint(data, text.digest, self._rules, superseded)
         result = document(text, self._origin, self._options, superseded=superseded)
         if isinstance(result, Skipped):
             return _Reading(fingerprint, skipped=result)
         return _Reading(fingerprint, result, supersedes=result.supersedes)
+
+    def _unchanged(
+        self, file: SourceFile, before: Fingerprint | None, superseded: bool
+    ) -> _Reading | None:
+        """What needs no decoding: a file that is as it was `before`, and may be indexed still."""
+        if not self._same_rules(before, superseded) or before.data != digest(file.data):
+            return None
+        if rejected(file, self._options):
+            return None
+        return _Reading(before, supersedes=self._supersedes(file))
+
+    def _same_rules(self, before: Fingerprint | None, superseded: bool) -> TypeGuard[Fingerprint]:
+        return before is not None and (before.rules, before.superseded) == (
+            self._rules,
+            superseded,
+        )
 
     def _supersedes(self, file: SourceFile) -> tuple[str, ...]:
         """What an unchanged file replaces; hardly any file says so, and then it is parsed."""

@@ -15,6 +15,7 @@ from adapters.memory.index import MemoryIndex
 from bot.ingest.calibrate import ENOUGH, SMALLEST, outgrown
 from bot.ingest.refresh import refresh
 from bot.ingest.shipped import probes, shipped
+from graph.idf import REFERENCE
 from graph.model import LANGUAGES
 from graph.policy import Policy
 from graph.profile import Profile
@@ -143,12 +144,24 @@ async def test_under_thirty_chunks_the_shipped_anchors_are_used_as_they_are(tmp_
     calibration = (await shelf.index.profile()).calibration
     base = shipped(builtin().name, builtin().name)
     assert calibration.origin == "shipped"
-    assert calibration.final == base.final
+    for language in LANGUAGES:
+        assert calibration.final[language] == base.final_for(language, SMALLEST - 1)
     assert calibration.lexical == base.lexical
     assert calibration.dense == base.dense
     for language in LANGUAGES:
         assert np.allclose(calibration.question_means[language], base.question_means[language])
     await shelf.index.close()
+
+
+def test_the_best_of_few_chunks_may_score_lower_than_the_best_of_many() -> None:
+    base = shipped(builtin().name, builtin().name)
+    for language in LANGUAGES:
+        anchors = [base.final_for(language, chunks) for chunks in (1, 10, 100, REFERENCE)]
+        medians = [anchor.m for anchor in anchors]
+        assert medians == sorted(set(medians))
+        assert {anchor.g for anchor in anchors} == {base.final[language].g}
+        assert base.final_for(language, REFERENCE) == base.final[language]
+        assert base.final_for(language, 10 * REFERENCE) == base.final[language]
 
 
 @pytest.mark.parametrize("count", [3, 40])

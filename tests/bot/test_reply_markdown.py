@@ -95,3 +95,8 @@ def test_every_sentence_exists_in_both_languages() -> None:
         assert text("updated", language, date="2026-01-01").endswith("2026-01-01")
     with pytest.raises(KeyError):
         text("nonsense", "en")
+
+
+def test_a_heading_that_only_spells_the_title_otherwise_is_not_repeated() -> None:
+    cited_page = cited(title="Backups — where they are", heading=("Backups: where they are",))
+    assert "[1] Backups — where they are — db/backup.md#L12" in shown(cited_page)

@@ -290,7 +290,8 @@ async def ends_well(chat: Chat, text: str) -> None:
         assert {citation.number for citation in chat.answer.citations} <= marks
     else:
         assert chat.cited == []
-    assert "PWNED" not in chat.text or "PWNED" in text
+    said = [turn.text for turn in chat.history if turn.who == "user"]
+    assert "PWNED" not in chat.text or any("PWNED" in one for one in said)
     assert chat.model_calls <= 5
 
 

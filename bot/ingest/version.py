@@ -1,0 +1,4 @@
+"""The version of the chunks."""
+
+CHUNKER_VERSION = "1"
+"""Changes whenever the same document would give other chunks: an older index is then refused."""

@@ -1,0 +1,85 @@
+"""The README names every setting and every command, and none that does not exist."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import typer.main
+from pydantic import BaseModel
+
+from bot.cli.main import app
+from bot.settings import PREFIX, Settings, SourceSettings
+from graph.model import LEVELS, Outcome
+
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+SECTION = re.search(r"^## Settings\n(.*?)^## ", README, re.DOTALL | re.MULTILINE)
+DEFAULTS = Settings.model_construct()
+
+
+def fields(model: type[BaseModel]) -> Iterator[tuple[str, Any]]:
+    """Dotted names and defaults, section by section."""
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        if name == "sources":
+            inner = SourceSettings
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from ((f"{name}.{own}", default) for own, default in fields(inner))
+        else:
+            yield name, field.default
+
+
+@pytest.mark.parametrize("name", [name for name, _ in fields(Settings)])
+def test_every_setting_is_explained(name: str) -> None:
+    assert SECTION is not None
+    section, dot, own = name.rpartition(".")
+    wanted = f"`{own}`" if dot else f"`{PREFIX}{name.upper()}`"
+    assert wanted in SECTION[1]
+    assert not section or f"`{section}`" in SECTION[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "default"),
+    [(name, value) for name, value in fields(Settings) if type(value) in (int, float)],
+)
+def test_numbers_are_the_defaults(name: str, default: float) -> None:
+    """In the row that explains the setting; thresholds stand where decisions are explained."""
+    own = name.rpartition(".")[2]
+    rows = [line for line in README.splitlines() if line.startswith("|") and f"`{own}`" in line]
+    numbers = {float(number) for row in rows for number in re.findall(r"\d+(?:\.\d+)?", row)}
+    assert default in numbers
+
+
+def test_every_variable_that_is_named_exists() -> None:
+    known = {PREFIX + name.upper() for name in (*Settings.model_fields, "config")}
+    named = set(re.findall(r"BELAY_[A-Z_]+", README))
+    assert {name.partition("__")[0] for name in named} <= known
+
+
+def test_the_settings_file_that_is_shown_is_one() -> None:
+    shown = re.search(r"```toml\n(.*?)```", README, re.DOTALL)
+    assert shown is not None
+    settings = Settings.model_validate(tomllib.loads(shown[1]))
+    assert settings.sources[0].name == "runbooks"
+
+
+def test_commands_that_are_shown_exist() -> None:
+    known = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    shown = set(re.findall(r"^(?:BELAY_\S+ )?belay (\w+)", README, re.MULTILINE))
+    assert shown
+    assert shown <= set(known)
+
+
+def test_outcomes_and_levels_are_those_of_the_code() -> None:
+    outcomes = re.findall(r"^\| `(\w+)` \|", README.partition("| Outcome |")[2], re.MULTILINE)
+    assert outcomes[: len(Outcome)] == [outcome.value for outcome in Outcome]
+    assert all(f"`{level}`" in README for level in LEVELS)
+
+
+def test_choices_are_named() -> None:
+    levels = Settings.model_fields["log_level"].annotation
+    assert all(f"`{level}`" in README for level in get_args(levels))
