@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -138,14 +138,27 @@ class Machine:
         self._lexicon = Lexicon(ports.words)
         self._graph = build()
 
-    async def ask(self, question: Question) -> AsyncGenerator[Event, None]:
+    def ask(self, question: Question) -> AsyncGenerator[Event, None]:
         """Stages and tokens as they come, and Finished as the last event."""
+        return self._events(question, ("custom", "values"))
+
+    async def answer(self, question: Question) -> Finished:
+        """The answer alone, for callers that do not stream."""
+        async with aclosing(self._events(question, ("values",))) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    return event
+        raise AssertionError("a run ends in Finished")
+
+    async def _events(
+        self, question: Question, modes: Sequence[str]
+    ) -> AsyncGenerator[Event, None]:
         started = time.perf_counter()
         state: State = {"question": question}
         answer: Answer | None = None
         try:
             deadline = asyncio.get_running_loop().time() + self.limits.deadline
-            async with aclosing(self._run(question, deadline)) as steps:
+            async with aclosing(self._run(question, deadline, modes)) as steps:
                 while (step := await _next(steps, deadline)) is not None:
                     mode, payload = step
                     if mode == "custom":
@@ -166,15 +179,7 @@ class Machine:
         total = (time.perf_counter() - started) * 1000
         yield Finished(answer, trace(state, answer, self.policy, total))
 
-    async def answer(self, question: Question) -> Finished:
-        """The answer alone, for callers that do not stream."""
-        async with aclosing(self.ask(question)) as events:
-            async for event in events:
-                if isinstance(event, Finished):
-                    return event
-        raise AssertionError("ask() ends in Finished")
-
-    def _run(self, question: Question, deadline: float) -> Steps:
+    def _run(self, question: Question, deadline: float, modes: Sequence[str]) -> Steps:
         context = Context(
             ports=self.ports,
             lexicon=self._lexicon,
@@ -187,7 +192,7 @@ class Machine:
             {"question": question},
             config={"recursion_limit": self.limits.recursion},
             context=context,
-            stream_mode=["custom", "values"],
+            stream_mode=list(modes),
         )
         return stream
 

@@ -120,7 +120,9 @@ class _Fitter:
         self._chunks: dict[Language, Matrix] = {}  # centred, once they are needed
 
     async def fit(self) -> Calibration:
-        asked = {language: await self._asked(language) for language in LANGUAGES}
+        small = len(self._corpus.passages) < SMALLEST
+        snippets = {} if small else sample(self._corpus.passages)
+        asked = {lang: await self._asked(lang, snippets.get(lang, ())) for lang in LANGUAGES}
         calibration = self._means(asked)
         for language, one in asked.items():
             reached = [
@@ -130,9 +132,7 @@ class _Fitter:
             asked[language] = replace(one, reached=reached)
         return self._final_anchors(asked, self._pair_anchors(asked, calibration))
 
-    async def _asked(self, language: Language) -> Asked:
-        small = len(self._corpus.passages) < SMALLEST
-        snippets = () if small else sample(self._corpus.passages)[language]
+    async def _asked(self, language: Language, snippets: Sequence[Snippet]) -> Asked:
         negatives = [Negative(snippet.text, snippet) for snippet in snippets]
         negatives += [Negative(text, None) for text in probes()[language]]
         texts = [spaced(negative.text) for negative in negatives]

@@ -45,8 +45,10 @@ def sample(passages: Sequence[Passage], seed: int = 7) -> dict[Language, list[Sn
         random.Random(seed).shuffle(shuffled)  # noqa: S311 - a sample, not a secret
         found: list[Snippet] = []
         for passage in shuffled:
+            if len(found) == PER_LANGUAGE:
+                break
             sentences = list(prose(passage.text))
-            if sentences and len(found) < PER_LANGUAGE:
+            if sentences:
                 pick = sentences[len(found) % len(sentences)]
                 key = f"{passage.source}/{passage.document}"
                 found.append(Snippet(pick, language, key, file_name(passage.document)))
