@@ -30,8 +30,11 @@ setup: $(VENV)/.installed ## virtual environment with the locked packages and Be
 run: setup ## index the example documents and open the chat
 	@BELAY_HOME="$${BELAY_HOME:-.belay}/examples" BELAY_SOURCES='$(EXAMPLES)' $(BELAY) run $(ARGS)
 
-test: check $(VENV)/.peers $(VENV)/.node-peers browser ## everything: check, then the test suite
+test: check $(VENV)/.peers browser ## everything: check, then the test suite
 	@$(QUIET_ENV) $(PY) -m pytest $(ARGS)
+
+soak: setup $(VENV)/.peers $(VENV)/.node-peers ## kills and foreign servers: the tests that take minutes
+	@$(QUIET_ENV) $(PY) -m pytest -m soak $(ARGS)
 
 # A report is opened in a real browser.
 browser:

@@ -22,7 +22,7 @@ TOKEN = "123456789:AAexample-token-of-no-real-bot-at-all"
 ANN = 42
 WAIT = 60.0  # seconds for an answer of a process that has to start first
 
-pytestmark = pytest.mark.peer
+pytestmark = [pytest.mark.peer, pytest.mark.soak]
 
 
 @pytest.fixture

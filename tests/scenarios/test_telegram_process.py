@@ -93,6 +93,7 @@ def answers(server: TelegramServer, person: User) -> list[str]:
     return [sent.text for sent in server.sent(person) if sent.text != note]
 
 
+@pytest.mark.soak
 async def test_op_01_two_hundred_questions_survive_five_kills_of_the_process(
     tmp_path: Path,
 ) -> None:
