@@ -19,7 +19,7 @@ EXAMPLES := [{"path": "examples/docs", "name": "examples"}]
 # Two threads that spin-wait for each other are slower than one as soon as the machine is busy.
 QUIET_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 LANGSMITH_TRACING=false
 
-.PHONY: help setup run test check fix lock clean browser
+.PHONY: help setup run test soak check fix lock bench clean browser
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
