@@ -140,10 +140,15 @@ def tokens_like(text: str, stems: frozenset[str]) -> frozenset[str]:
     """Those of `stems` that `text` has among its tokens. Few words need to be stemmed for it."""
     starts = _starts(stems)
     found: set[str] = set()
-    for word in WORD.findall(unicodedata.normalize("NFC", text)):
-        if word[:_START] in starts or not _ONE_PART.fullmatch(word):
+    for word in set(WORD.findall(unicodedata.normalize("NFC", text))):
+        if word[:_START] in starts or not _is_one_part(word):
             found.update(_word_tokens(word))
     return stems & found
+
+
+@lru_cache(maxsize=50_000)
+def _is_one_part(word: str) -> bool:
+    return _ONE_PART.fullmatch(word) is not None
 
 
 @lru_cache(maxsize=64)

@@ -31,6 +31,11 @@ _STEERING = re.compile(  # text that speaks to a machine, not to a reader
     r"|игнорируй|забудь (?:все|про|инструкц)|с этого момента отвечай|отвечай только",
     re.IGNORECASE | re.MULTILINE,
 )
+_STEERING_WORDS = (  # a steering text has one of these, and hardly any other text
+    "ignore", "disregard", "forget", "system", "assistant", "from now on", "you are",
+    "tell the user", " only ", "cite ", "игнорируй", "забудь", "с этого момента", "отвечай только",
+)  # fmt: skip
+_ODD_CASE = re.compile("[\u0130\u0131\u017f\u212a\u1c80-\u1c88]")  # match other letters
 
 
 class Shape(StrEnum):
@@ -62,9 +67,16 @@ def units(text: str) -> tuple[Unit, ...]:
 
 def _worth(unit: Unit) -> bool:
     whole = f"{unit.lead} {unit.text}"
-    if _STEERING.search(whole):
+    if _steers(whole):
         return False
     return any(ch.isalnum() for ch in unit.text) and not _EMPTY.fullmatch(unit.text.strip())
+
+
+def _steers(text: str) -> bool:
+    lower = text.lower()
+    if not any(word in lower for word in _STEERING_WORDS) and not _ODD_CASE.search(text):
+        return False
+    return _STEERING.search(text) is not None
 
 
 def _read(found: Sequence[Block]) -> Iterator[Unit]:
