@@ -25,14 +25,6 @@ def test_a_question_its_stages_its_answer_and_an_empty_line(indexed: Belay) -> N
         assert screen.ended() == 0
 
 
-def test_ctrl_d_ends_the_chat(indexed: Belay) -> None:
-    with indexed.screen("chat") as screen:
-        screen.until("> ")
-        screen.press("\x04")
-        assert screen.ended() == 0
-        assert screen.raw.endswith("\n")
-
-
 def test_ctrl_c_ends_a_chat_that_waits_and_leaves_a_clean_line(indexed: Belay) -> None:
     with indexed.screen("chat") as screen:
         screen.until("> ")
@@ -68,14 +60,14 @@ def test_sigterm_ends_a_chat_that_waits_for_a_pipe(indexed: Belay) -> None:
         stream.close()
 
 
-async def test_what_a_model_writes_is_replaced_by_what_was_verified(indexed: Belay) -> None:
+async def test_what_a_model_writes_is_replaced_and_ctrl_d_ends_the_chat(indexed: Belay) -> None:
     async with OpenAIServer(default=Say(DRAFT)) as server:
         belay = indexed.with_(MODEL="m", MODEL_URL=server.url)
         raw = await asyncio.to_thread(_conversation, belay)
     streamed, _, final = raw.rpartition("\x1b[?25h")  # the cursor comes back with the final text
     assert "After 06:15 UTC" in streamed
     assert "After 06:15 UTC" in final
-    assert final.startswith("\x1b[1A\x1b[2K"), "the draft is wiped off first"
+    assert final.lstrip("\r").startswith("\x1b[1A\x1b[2K"), "the draft is wiped off first"
     assert "payctl" not in final
 
 
@@ -91,4 +83,5 @@ def _asked(screen: Screen) -> str:
     screen.until(PROMPT)
     screen.press("\x04")
     assert screen.ended() == 0
+    assert screen.raw.endswith("\n")
     return screen.raw

@@ -120,9 +120,8 @@ def test_level_hides_documents_for_others(tmp_path: Path) -> None:
     assert "goldmine" not in belay("ask", "--level", "staff", question).out
 
 
-@pytest.mark.parametrize("question", ["", "😀🔥"])
-def test_no_question_is_answered_with_an_example_of_one(indexed: Belay, question: str) -> None:
-    asked = indexed("ask", question)
+def test_no_question_is_answered_with_an_example_of_one(indexed: Belay) -> None:
+    asked = indexed("ask", "")
     assert asked.code == 0
     assert "no question" in asked.out
 

@@ -34,8 +34,8 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 def large(folder: Path) -> Path:
     folder.mkdir()
-    for page in range(40):
-        words = " ".join(f"term{page}x{number}" for number in range(6_000))
+    for page in range(3):
+        words = " ".join(f"term{page}x{number}" for number in range(4_000))
         (folder / f"page{page}.md").write_text(f"# Page {page}\n\n{words}\n")
     return folder
 

@@ -45,7 +45,6 @@ async def test_a_server_that_is_not_there(indexed: Belay) -> None:
     asked = await run(belay, "ask", CUT_OFF)
     assert "06:15" in asked.out
     assert "language model did not answer" in asked.out
-    assert "BELAY_MODEL_URL" in (await run(belay, "doctor")).out
 
 
 async def test_logs_carry_the_question_and_never_the_key(indexed: Belay) -> None:
@@ -67,7 +66,5 @@ async def test_a_model_that_works(indexed: Belay) -> None:
         belay = indexed.with_(MODEL="m", MODEL_URL=server.url, MODEL_KEY=KEY)
         asked = await run(belay, "ask", "--json", CUT_OFF)
         sent = server.requests[0].headers["Authorization"]
-        checked = await run(belay, "doctor")
     assert asked.json["text"].startswith("The bank's cut-off is 06:15 UTC [1]")
     assert sent == f"Bearer {KEY}"
-    assert "ok    model" in checked.out
