@@ -24,6 +24,7 @@ _STYLES = re.compile(
     rf"|(?<![\\!])\[\s*\^?({_NUMBERS})\s*\]\([^)\s]*\)",
     re.IGNORECASE,
 )
+_ANYWHERE = re.compile("")
 _OPENING = re.compile(r"[\[【(]")
 _SOURCE_LIST = re.compile(
     r"(?:#+\s*)?[*_]*(?:sources?|references?|citations?|источники|ссылки|литература)[*_]*:?[*_]*",
@@ -44,10 +45,14 @@ def in_prose(text: str, change: Callable[[str], str], where: re.Pattern[str] | N
 
     `where` finds what `change` would change: a text without it need not be taken apart.
     """
-    if where is not None and not where.search(text) and not _PRIVATE.search(text):
+    if where is None or _PRIVATE.search(text):
+        where = _ANYWHERE
+    if not where.search(text):
         return text
     return join(
-        block if block.kind is Kind.FENCE else Block(block.kind, _outside_spans(block.text, change))
+        Block(block.kind, _outside_spans(block.text, change))
+        if block.kind is not Kind.FENCE and where.search(block.text)
+        else block
         for block in blocks(text)
     )
 
