@@ -6,11 +6,12 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+import typer.main
 from cli_kit import CUT_OFF, EXAMPLES, Belay
 
-COMMANDS = (
-    "run", "chat", "ask", "sync", "sources", "forget", "why", "calibration", "eval", "doctor",
-)  # fmt: skip
+from bot.cli.main import app
+
+COMMANDS = tuple(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 
 @pytest.fixture
