@@ -1,7 +1,7 @@
 # Needs make and Python 3.11 or later. `make` alone lists the targets.
 #
 #   PYTHON=python3.12      the interpreter, when the first suitable one is not the right one
-#   ARGS="-k verify -x"    passed on to `belay run`, pytest or uv
+#   ARGS="-k verify -x"    passed on to `belay chat`, pytest or uv
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -14,8 +14,6 @@ ARGS ?=
 
 PY := $(VENV)/bin/python
 BELAY := $(VENV)/bin/belay
-# In a data folder of their own: a later `belay sync ~/runbooks` is not mixed with them.
-EXAMPLES := [{"path": "examples/docs", "name": "examples"}]
 # Two threads that spin-wait for each other are slower than one as soon as the machine is busy.
 QUIET_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 LANGSMITH_TRACING=false
 
@@ -27,8 +25,10 @@ help: ## list the targets
 setup: $(VENV)/.installed ## virtual environment with the locked packages and Belay itself
 	@:
 
+# In a data folder of their own: a later `belay sync ~/runbooks` is not mixed with the examples.
 run: setup ## index the example documents and open the chat
-	@BELAY_HOME="$${BELAY_HOME:-.belay}/examples" BELAY_SOURCES='$(EXAMPLES)' $(BELAY) run $(ARGS)
+	@export BELAY_HOME="$${BELAY_HOME:-.belay}/examples"; \
+	$(BELAY) sync examples/docs </dev/null >&2 && $(BELAY) chat $(ARGS)
 
 test: check $(VENV)/.peers browser ## everything: check, then the test suite
 	@$(QUIET_ENV) $(PY) -m pytest $(ARGS)
