@@ -33,6 +33,11 @@ _DEED = re.compile(  # what somebody does is no thing that documents should ment
 )
 _CAPITALS = 2  # letters from which an all-capital word is a name
 _SHORTEST_NAME = 3  # letters of a name in the other alphabet
+_CALENDAR = re.compile(  # dates are written in many ways; a missing month names nothing
+    r"january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day",
+    re.IGNORECASE,
+)
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
 
@@ -229,7 +234,7 @@ def _is_unknown(
 ) -> bool:
     if word.known or script(word.text) != "en" or not re.search(r"[a-z]{2}", word.text):
         return False
-    if not is_telling(word.text):
+    if not is_telling(word.text) or _CALENDAR.fullmatch(word.text):
         return False
     if "=" + word.text in wholes or any(map(statistics.known, word.stand_ins())):
         return False
@@ -250,7 +255,7 @@ def _named(text: str, language: Language) -> tuple[str, ...]:
         word = match.group()
         starts = not text[: match.start()].strip() or text[: match.start()].rstrip()[-1] in ".?!:"
         telling = is_telling(word) and _LETTERS.search(word)
-        if telling and _is_name(word, starts, language):
+        if telling and not _CALENDAR.fullmatch(word) and _is_name(word, starts, language):
             names.append(word)
     return tuple(dict.fromkeys(names))
 

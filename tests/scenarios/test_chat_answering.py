@@ -222,7 +222,7 @@ async def test_the_web_is_searched_at_the_press_of_a_button(a_team: OpenTeam) ->
     web = MemoryWeb(EGGS)
     insufficient = "INSUFFICIENT: the passages do not say how to do that."
     quoted = "Put the egg into boiling water for 8 minutes [1]."
-    model = ScriptedModel(insufficient, quoted)
+    model = ScriptedModel({"questions": []}, insufficient, quoted)
     # The floor is at the bottom: whatever is found is read.
     policy = Policy(floor=0.0, factual=0.0, analytical=0.0, synthesis=0.0, noise_spread=0.0)
     bot = Bot(machine(await a_team(DOCS), web=web, model=model, policy=policy))
