@@ -14,22 +14,21 @@ from cli_kit import BELAY, CUT_OFF, Belay
 ROOM = 6 * 1024 * 1024  # bytes: the index of the examples fits, that of a large folder does not
 
 
+def mounted(place: Path) -> bool:
+    """Makes a small file system of its own; only root can, and not everywhere."""
+    if os.geteuid() != 0 or not shutil.which("mount"):
+        return False
+    place.mkdir()
+    options = ("-t", "tmpfs", "-o", f"size={ROOM}", "tmpfs")
+    return subprocess.run(["mount", *options, place], check=False).returncode == 0
+
+
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A small file system of its own."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    if os.geteuid() != 0 or not shutil.which("mount"):
-        pytest.skip("only root can mount")
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={ROOM}", "tmpfs", place],
-        check=False,
-        capture_output=True,
-    )
-    if mounted.returncode != 0:
-        pytest.skip("this machine allows no mounts")
-    yield place
-    subprocess.run(["umount", place], check=True)
+    if not mounted(tmp_path / "disk"):
+        pytest.skip("no file system can be mounted here")
+    yield tmp_path / "disk"
+    subprocess.run(["umount", tmp_path / "disk"], check=True)
 
 
 def large(folder: Path) -> Path:
@@ -62,6 +61,9 @@ def test_a_full_disk_keeps_what_was_indexed(indexed: Belay, disk: Path, tmp_path
 
 def test_a_file_system_without_room_for_a_large_file(indexed: Belay, tmp_path: Path) -> None:
     """The same where nothing can be mounted: the size of a file is limited."""
+    if mounted(tmp_path / "disk"):
+        subprocess.run(["umount", tmp_path / "disk"], check=True)
+        pytest.skip("a full disk is tested as one")
     belay = indexed.copy(tmp_path / "home")
     large(tmp_path / "large")
     limit = (belay.home / "index.db").stat().st_size // 1024 + 200
@@ -83,7 +85,6 @@ def test_a_read_only_home_still_answers(indexed: Belay, disk: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
     assert "06:15" in belay("ask", CUT_OFF).out
     belay("sync").failed(6, str(belay.home))
-    assert str(belay.home) in belay("doctor").out
     subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
     assert "26 unchanged" in belay("sync").out
 
@@ -97,9 +98,6 @@ def test_a_damaged_index_is_said_to_be_one(indexed: Belay, tmp_path: Path) -> No
     belay("ask", CUT_OFF).failed(6, "damaged", str(file), "belay sync")
     file.write_text("not a database at all\n" * 100)
     belay("sources").failed(6, "not an index of Belay", str(file))
-    checked = belay("doctor")
-    assert checked.code == 1
-    checked.without_frames()
 
 
 def test_a_home_that_is_a_file(tmp_path: Path) -> None:
@@ -144,7 +142,9 @@ def test_a_variable_with_a_mistake(
 
 def test_a_variable_that_no_setting_has_is_pointed_out(tmp_path: Path) -> None:
     checked = Belay(tmp_path / "home").with_(MODLE="m")("doctor")
+    assert checked.code == 1
     assert "BELAY_MODLE" in checked.out
+    assert "belay sync" in checked.out, "nothing is indexed"
 
 
 def test_folders_of_the_settings_file_are_synced(tmp_path: Path) -> None:

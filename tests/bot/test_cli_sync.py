@@ -115,8 +115,7 @@ def test_a_folder_that_is_gone_keeps_what_was_read(belay: Belay, tmp_path: Path)
     belay("sync", folder).failed(3, str(folder), "holds no files")
     folder.rmdir()
     belay("sync", folder).failed(3, "does not exist")
-    checked = belay("doctor")
-    assert str(folder) in checked.out or "team (failed)" in checked.out
+    assert "team    failed: " in belay("sources").out
     assert "4711" in belay("ask", "which port does zebra use").out
 
 
@@ -205,11 +204,10 @@ async def test_another_embedder_is_refused_until_the_index_is_rebuilt(
     remote: OpenAIServer, belay: Belay
 ) -> None:
     other = belay.with_(EMBEDDER="openai:e", MODEL_URL=remote.url)
-    for command in (("ask", CUT_OFF), ("sync",)):
-        refused = await run(other, *command)
-        assert refused.startswith("5\n")
-        assert "belay sync --rebuild" in refused
-        assert "openai:e" in refused
+    refused = await run(other, "sync")
+    assert refused.startswith("5\n")
+    assert "belay sync --rebuild" in refused
+    assert "openai:e" in refused
     dead = other.with_(MODEL_URL="http://127.0.0.1:9/v1")
     assert "BELAY_MODEL_URL" in await run(dead, "sync", "--rebuild")
     assert "does not exist" in await run(other, "sync", "--rebuild", "missing")
