@@ -77,14 +77,25 @@ def _cut(markdown: str, fits: Fits) -> Cut:
     if all(block.is_title for block in blocks[:count]) or not fits(following.text):
         start = head + following.gap if count else ""
         piece, remainder = _cut_block(following, lambda text: fits(start + text))
-        if piece:
+        if piece and not (count and _tears(following, piece, remainder)):
             return start + piece, _joined([_Block("", remainder, ""), *blocks[count + 1 :]])
     while count > 1 and blocks[count - 1].is_title:
         count -= 1
     return _joined(blocks[:count]), _joined(blocks[count:])
 
 
+def _tears(block: _Block, piece: str, remainder: str) -> bool:
+    """Whether a cut shows inline marks: the border before the block is then the better place."""
+    if _cutter(block.kind) is not _cut_text:
+        return False
+    return _visible(piece) + _visible(remainder) != _visible(block.text)
+
+
 def _cut_block(block: _Block, fits: Fits) -> Cut:
+    return _cutter(block.kind)(block.text, fits)
+
+
+def _cutter(kind: str) -> Callable[[str, Fits], Cut]:
     cutters: dict[str, Callable[[str, Fits], Cut]] = {
         "fence": _cut_fence,
         "code_block": _cut_indented_code,
@@ -93,7 +104,7 @@ def _cut_block(block: _Block, fits: Fits) -> Cut:
         "ordered_list_open": _cut_list,
         "blockquote_open": _cut_quote,
     }
-    return cutters.get(block.kind, _cut_text)(block.text, fits)
+    return cutters.get(kind, _cut_text)
 
 
 def _blocks(markdown: str) -> list[_Block]:
