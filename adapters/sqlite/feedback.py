@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
 
-from bot.errors import StorageError
+from adapters.sqlite.small_file import SmallFile
 from bot.feedback import KEPT, Feedback, FeedbackLog, Vote
-
-T = TypeVar("T")
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS votes (
@@ -35,9 +29,8 @@ class SqliteFeedback(FeedbackLog):
     """Opens the file for each call: people vote seldom, and no connection outlives its work."""
 
     def __init__(self, path: Path, *, kept: int = KEPT, busy_timeout: float = 10.0) -> None:
-        self._path = path
+        self._file = SmallFile(path, _SCHEMA, "The file of votes", busy_timeout)
         self._kept = kept
-        self._busy_timeout = busy_timeout
 
     async def save(self, feedback: Feedback) -> None:
         values = (
@@ -51,29 +44,13 @@ class SqliteFeedback(FeedbackLog):
             db.execute(_INSERT, values)
             db.execute(_TRIM, (self._kept,))
 
-        await self._run(write)
+        await self._file.run(write)
 
     async def of(self, question_id: str) -> list[Feedback]:
-        return await self._run(lambda db: _votes(db.execute(_OF, (question_id,))))
+        return await self._file.run(lambda db: _votes(db.execute(_OF, (question_id,))))
 
     async def recent(self, limit: int) -> list[Feedback]:
-        return await self._run(lambda db: _votes(db.execute(_RECENT, (limit,))))
-
-    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return await asyncio.to_thread(self._transaction, work)
-
-    def _transaction(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(self._path, timeout=self._busy_timeout)) as db, db:
-                db.executescript(_SCHEMA)
-                db.execute("BEGIN IMMEDIATE")
-                return work(db)
-        except (sqlite3.Error, OSError) as error:
-            raise StorageError(
-                f"The file of votes, {self._path}, cannot be used: {error}",
-                "Check that the data folder is writable and has space left.",
-            ) from error
+        return await self._file.run(lambda db: _votes(db.execute(_RECENT, (limit,))))
 
 
 def _votes(rows: sqlite3.Cursor) -> list[Feedback]:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
 
+from adapters.sqlite.small_file import SmallFile
 from bot.access import Code, Grant, Roll
-from bot.errors import StorageError
-
-T = TypeVar("T")
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS grants (
@@ -28,17 +22,16 @@ class SqliteRoll(Roll):
     """Opens the file for each call: access changes seldom, and no connection outlives its work."""
 
     def __init__(self, path: Path, *, busy_timeout: float = 10.0) -> None:
-        self._path = path
-        self._busy_timeout = busy_timeout
+        self._file = SmallFile(path, _SCHEMA, "The list of people who may ask", busy_timeout)
 
     async def grant(self, key: str) -> Grant | None:
-        rows = await self._run(
+        rows = await self._file.run(
             lambda db: db.execute("SELECT * FROM grants WHERE key = ?", (key,)).fetchall()
         )
         return _grant(rows[0]) if rows else None
 
     async def grants(self) -> list[Grant]:
-        rows = await self._run(
+        rows = await self._file.run(
             lambda db: db.execute("SELECT * FROM grants ORDER BY key").fetchall()
         )
         return [_grant(row) for row in rows]
@@ -46,24 +39,24 @@ class SqliteRoll(Roll):
     async def save(self, grant: Grant) -> None:
         at = grant.at.isoformat() if grant.at else None
         values = (grant.key, grant.level, int(grant.admin), grant.by, at)
-        await self._run(
+        await self._file.run(
             lambda db: db.execute("INSERT OR REPLACE INTO grants VALUES (?, ?, ?, ?, ?)", values)
         )
 
     async def revoke(self, key: str) -> bool:
-        gone = await self._run(
+        gone = await self._file.run(
             lambda db: db.execute("DELETE FROM grants WHERE key = ?", (key,)).rowcount
         )
         return gone > 0
 
     async def save_code(self, code: Code) -> None:
         values = (code.key, code.text, code.expires.isoformat())
-        await self._run(
+        await self._file.run(
             lambda db: db.execute("INSERT OR REPLACE INTO codes VALUES (?, ?, ?)", values)
         )
 
     async def code_for(self, key: str) -> Code | None:
-        rows = await self._run(
+        rows = await self._file.run(
             lambda db: db.execute("SELECT * FROM codes WHERE key = ?", (key,)).fetchall()
         )
         return _code(rows[0]) if rows else None
@@ -75,29 +68,13 @@ class SqliteRoll(Roll):
                 (text, now.isoformat()),
             ).fetchall()
 
-        rows = await self._run(take)
+        rows = await self._file.run(take)
         return _code(rows[0]) if rows else None
 
     async def rename(self, old: str, new: str) -> None:
-        await self._run(
+        await self._file.run(
             lambda db: db.execute("UPDATE OR REPLACE grants SET key = ? WHERE key = ?", (new, old))
         )
-
-    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return await asyncio.to_thread(self._transaction, work)
-
-    def _transaction(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(self._path, timeout=self._busy_timeout)) as db, db:
-                db.executescript(_SCHEMA)
-                db.execute("BEGIN IMMEDIATE")
-                return work(db)
-        except (sqlite3.Error, OSError) as error:
-            raise StorageError(
-                f"The list of people who may ask, {self._path}, cannot be used: {error}",
-                "Check that the data folder is writable and has space left.",
-            ) from error
 
 
 def _grant(row: tuple[str, str, int, str, str | None]) -> Grant:
