@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from contract.inbox_events import BORIS, OPS, Clock, event, private
+from contract.inbox_events import BORIS, OPS, event, private
 from desk_kit import (
     Diligent,
     Messenger,
@@ -22,21 +22,6 @@ from desk_kit import (
 from adapters.memory.inbox import MemoryInbox
 from bot.chat import Incoming, Kind, Place, Reply
 from bot.ports import Conversation
-
-
-@pytest.fixture
-def time() -> Time:
-    return Time(Clock())
-
-
-@pytest.fixture
-def inbox(time: Time) -> MemoryInbox:
-    return MemoryInbox(clock=time.clock)
-
-
-@pytest.fixture
-def messenger() -> Messenger:
-    return Messenger()
 
 
 class TestAnswering:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-from contract.inbox_events import ANN, BORIS, OPS, Clock, event, private
+from contract.inbox_events import ANN, BORIS, OPS, event, private
 from desk_kit import (
     Diligent,
     Failing,
@@ -20,21 +19,6 @@ from desk_kit import (
 from adapters.memory.inbox import MemoryInbox
 from bot.errors import DeliveryFailed
 from bot.limits import Limiter, Rate, Rates, slow_down
-
-
-@pytest.fixture
-def time() -> Time:
-    return Time(Clock())
-
-
-@pytest.fixture
-def inbox(time: Time) -> MemoryInbox:
-    return MemoryInbox(clock=time.clock)
-
-
-@pytest.fixture
-def messenger() -> Messenger:
-    return Messenger()
 
 
 class TestPastes:

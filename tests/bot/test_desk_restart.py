@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from contract.inbox_events import OPS, Clock, event, private
+from contract.inbox_events import OPS, event, private
 from desk_kit import (
     Diligent,
     InParts,
@@ -22,21 +22,6 @@ from bot.chat import Incoming, Reply
 from bot.delivery import Journal, Leg, interrupted
 from bot.errors import DeliveryFailed
 from bot.ports import Conversation
-
-
-@pytest.fixture
-def time() -> Time:
-    return Time(Clock())
-
-
-@pytest.fixture
-def inbox(time: Time) -> MemoryInbox:
-    return MemoryInbox(clock=time.clock)
-
-
-@pytest.fixture
-def messenger() -> Messenger:
-    return Messenger()
 
 
 class TestRestart:

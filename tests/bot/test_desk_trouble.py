@@ -6,7 +6,7 @@ import logging
 from dataclasses import replace
 
 import pytest
-from contract.inbox_events import OPS, Clock, event, private
+from contract.inbox_events import OPS, event, private
 from desk_kit import (
     Diligent,
     Failing,
@@ -22,21 +22,6 @@ from adapters.memory.inbox import MemoryInbox
 from bot.chat import Incoming, Kind, Place
 from bot.errors import DeliveryFailed, PlatformGone, StorageError
 from bot.ports import Taken
-
-
-@pytest.fixture
-def time() -> Time:
-    return Time(Clock())
-
-
-@pytest.fixture
-def inbox(time: Time) -> MemoryInbox:
-    return MemoryInbox(clock=time.clock)
-
-
-@pytest.fixture
-def messenger() -> Messenger:
-    return Messenger()
 
 
 class TestTrouble:

@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from contract.inbox_events import Clock, open_inbox
 from contract.index_chunks import open_index
 
+from bot.delivery import Mailbox
 from bot.ports import KnowledgeIndex
 
 
@@ -16,3 +18,20 @@ async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     index = await open_index(request.param, tmp_path)
     yield index
     await index.close()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+async def inbox(kind: str, tmp_path: Path, clock: Clock) -> AsyncIterator[Mailbox]:
+    inbox = await open_inbox(kind, tmp_path, clock)
+    yield inbox
+    await inbox.close()

@@ -11,7 +11,9 @@ from adapters.memory.inbox import MemoryInbox
 from adapters.sqlite.inbox import SqliteInbox
 from bot.chat import Incoming, Kind, Person, Place
 from bot.delivery import Mailbox
+from bot.ports import Taken
 
+LEASE = 30.0  # seconds
 START = datetime(2026, 5, 4, 3, 0, tzinfo=UTC)
 ANN = Person("telegram", "42", "Ann")
 BORIS = Person("telegram", "43", "Boris")
@@ -55,3 +57,18 @@ def event(message: str, text: str = "", *, seconds: float = 0.0, **values: Any) 
 
 def private(person: str) -> Place:
     return Place("telegram", person)
+
+
+async def take(inbox: Mailbox, owner: str = "worker") -> Taken:
+    taken = await inbox.take(owner, LEASE)
+    assert taken is not None
+    return taken
+
+
+async def taken_texts(inbox: Mailbox) -> list[str]:
+    """Takes and finishes everything that waits, one after the other."""
+    texts = []
+    while (taken := await inbox.take("worker", LEASE)) is not None:
+        texts.append(taken.event.text)
+        assert await inbox.done(taken)
+    return texts

@@ -2,52 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from contract.inbox_events import BORIS, OPS, Clock, event, open_inbox, private
+from contract.inbox_events import BORIS, LEASE, OPS, Clock, event, private, take, taken_texts
 
 from bot.chat import Button, Incoming, Reply
 from bot.delivery import CLOSING, LeaseLost, Leg, Mailbox, PartState
 from bot.pending import Joining
-from bot.ports import Taken
 from graph.model import Answer, Outcome
-
-LEASE = 30.0
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def kind(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-async def inbox(kind: str, tmp_path: Path, clock: Clock) -> AsyncIterator[Mailbox]:
-    inbox = await open_inbox(kind, tmp_path, clock)
-    yield inbox
-    await inbox.close()
-
-
-async def take(inbox: Mailbox, owner: str = "worker") -> Taken:
-    taken = await inbox.take(owner, LEASE)
-    assert taken is not None
-    return taken
-
-
-async def taken_texts(inbox: Mailbox) -> list[str]:
-    """Takes and finishes everything that waits, one after the other."""
-    texts = []
-    while (taken := await inbox.take("worker", LEASE)) is not None:
-        texts.append(taken.event.text)
-        assert await inbox.done(taken)
-    return texts
 
 
 class TestAnswers:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections import defaultdict
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from contract.inbox_events import OPS, Clock, event, open_inbox, private
+from contract.inbox_events import LEASE, OPS, Clock, event, open_inbox, private, take, taken_texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,40 +17,6 @@ from bot.chat import Kind, Reply
 from bot.delivery import LeaseLost, Mailbox, PartState
 from bot.pending import Joining
 from bot.ports import Taken
-
-LEASE = 30.0
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def kind(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-async def inbox(kind: str, tmp_path: Path, clock: Clock) -> AsyncIterator[Mailbox]:
-    inbox = await open_inbox(kind, tmp_path, clock)
-    yield inbox
-    await inbox.close()
-
-
-async def take(inbox: Mailbox, owner: str = "worker") -> Taken:
-    taken = await inbox.take(owner, LEASE)
-    assert taken is not None
-    return taken
-
-
-async def taken_texts(inbox: Mailbox) -> list[str]:
-    """Takes and finishes everything that waits, one after the other."""
-    texts = []
-    while (taken := await inbox.take("worker", LEASE)) is not None:
-        texts.append(taken.event.text)
-        assert await inbox.done(taken)
-    return texts
 
 
 class TestLeases:

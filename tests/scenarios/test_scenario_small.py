@@ -86,7 +86,7 @@ CORPORA: dict[str, Corpus] = {
         ),
         unrelated=(
             "which port does shipping use?",
-            "who is the CEO?",
+            "who runs the company?",
             "how do I cook rice?",
         ),
     ),
