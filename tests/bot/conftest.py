@@ -12,7 +12,7 @@ from adapters.memory.inbox import MemoryInbox
 
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory: pytest.TempPathFactory) -> Belay:
-    """One index of the examples for the tests of the command line; a test copies it to change it."""
+    """One index of the examples for the command line; a test copies it to change it."""
     belay = Belay(tmp_path_factory.mktemp("examples") / "home")
     ended = belay("sync", EXAMPLES)
     assert ended.code == 0, ended.err
