@@ -16,6 +16,7 @@ FACTORIES: dict[str, str] = {
     "inbox.sqlite": "adapters.sqlite.inbox:SqliteInbox.open",
     "roll.sqlite": "adapters.sqlite.roll:SqliteRoll",
     "feedback.sqlite": "adapters.sqlite.feedback:SqliteFeedback",
+    "threads.sqlite": "adapters.sqlite.threads:SqliteThreads",
     "platform.telegram": "adapters.telegram:create",
     "embedder.builtin": "adapters.use:create",
     "embedder.e5": "adapters.e5:create",

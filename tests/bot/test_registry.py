@@ -19,6 +19,7 @@ from bot.plots import Plots
 from bot.ports import KnowledgeIndex, Platform, Source
 from bot.registry import FACTORIES, factory
 from bot.terminal import Terminal
+from bot.threads import FollowedThreads
 from graph.ports import ChatModel, Embedder, WebSearch
 
 PORTS: dict[str, type] = {
@@ -30,6 +31,7 @@ PORTS: dict[str, type] = {
     "inbox.": Mailbox,
     "roll.": Roll,
     "feedback.": FeedbackLog,
+    "threads.": FollowedThreads,
     "platform.": Platform,
     "console": Terminal,
     "plots": Plots,
@@ -45,7 +47,7 @@ async def built(name: str, home: Path) -> Any:
     make = factory(name)
     if name in ("index.sqlite", "inbox.sqlite"):
         return await make(home / "some.db")
-    if name in ("roll.sqlite", "feedback.sqlite"):
+    if name in ("roll.sqlite", "feedback.sqlite", "threads.sqlite"):
         return make(home / "some.db")
     if name == "platform.telegram":
         return make("123456789:AAexample-token-of-no-real-bot-at-all")
