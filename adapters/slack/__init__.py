@@ -1,0 +1,1 @@
+"""Slack, through its Web API and either Socket Mode or signed requests."""
