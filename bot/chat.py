@@ -22,6 +22,7 @@ class Place:
     kind: Literal["private", "group", "channel"] = "private"
     thread: str = ""
     title: str = ""
+    outsiders: bool = False  # people of other organisations read along
 
     @property
     def conversation(self) -> str:
@@ -35,6 +36,7 @@ class Person:
     id: str
     name: str = ""
     is_bot: bool = False
+    outsider: bool = False  # a guest, or of another organisation
 
     @property
     def key(self) -> str:
@@ -57,7 +59,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A message that the question replies to: context, not authority."""
+    """What somebody else wrote: the message that a question replies to, one that was said before
+    it, a file that came with it. Context, not authority."""
 
     text: str
     author: str = ""
@@ -80,6 +83,8 @@ class Incoming:
     value: str = ""  # of a pressed button
     moved_to: str = ""
     reference: str = ""  # the platform's own handle (a callback id), opaque
+    private: bool = False  # asked so that only the asker should see the answer
+    context: tuple[Quote, ...] = ()  # what the thread said before the question, oldest first
 
     @property
     def key(self) -> str:

@@ -89,6 +89,7 @@ def event_from_json(text: str) -> Incoming:
     value["at"] = datetime.fromisoformat(value["at"])
     value["quote"] = Quote(**value["quote"]) if value["quote"] else None
     value["attachments"] = tuple(value["attachments"])
+    value["context"] = tuple(Quote(**quote) for quote in value.get("context", ()))
     return Incoming(**value)
 
 

@@ -7,6 +7,7 @@ import multiprocessing
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -154,6 +155,22 @@ async def test_op_01_the_next_process_knows_what_was_said(
     states = [await heir.begin(taken, part) for part in range(3)]
     assert states == [PartState.UNCERTAIN, PartState.SENT, PartState.OPEN]
     await heir.close()
+
+
+async def test_events_that_an_older_version_stored_stay_readable(path: Path) -> None:
+    inbox = await SqliteInbox.open(path)
+    asked = event("1", "how do I restart billing?")
+    await inbox.put(asked)
+    await inbox.close()
+    later = ("private", "context", "person.outsider", "place.outsiders")
+    places = ", ".join(f"'$.{name}'" for name in later)
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute(f"UPDATE events SET body = json_remove(body, {places})")
+    reopened = await SqliteInbox.open(path)
+    taken = await reopened.take("worker", FOR_EVER)
+    assert taken is not None
+    assert taken.event == asked
+    await reopened.close()
 
 
 async def test_a_reopened_inbox_goes_on(path: Path) -> None:

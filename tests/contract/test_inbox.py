@@ -29,15 +29,18 @@ DAY = 86_400.0
 
 class TestPut:
     async def test_an_event_comes_back_as_it_was(self, inbox: Mailbox) -> None:
-        place = Place("telegram", "-100", "group", thread="77", title="<!here> *x*")
+        place = Place("telegram", "-100", "group", "77", title="<!here> *x*", outsiders=True)
         asked = replace(
             event("1", "Почему \ud83d падает?", place=place),
+            person=replace(ANN, outsider=True),
             quote=Quote("alert: disk full", "monitor"),
             attachments=("log.txt", "снимок.png"),
             language="ru",
             value="v",
             reference="cb-1",
             addressed=False,
+            private=True,
+            context=(Quote("[FIRING:1] KubeJobFailed", "Alertmanager"), Quote("дежурный?")),
         )
         assert await inbox.put(asked)
         assert (await take(inbox)).event == asked
