@@ -101,9 +101,14 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What goes back: canonical Markdown with buttons. `answer` is set for answers."""
+    """What goes back: canonical Markdown with buttons. `answer` is set for answers.
+
+    `mentions` are people of this platform to be linked, and told where the platform does that, in
+    a line of their own under the text. Nothing inside `markdown` ever is a live mention.
+    """
 
     markdown: str
     buttons: tuple[Button, ...] = ()
     answer: Answer | None = None
+    mentions: tuple[Person, ...] = ()
     private: bool = False  # for the asker's eyes only, where the platform can do that

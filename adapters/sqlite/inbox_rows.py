@@ -96,9 +96,15 @@ def event_from_json(text: str) -> Incoming:
 def reply_to_json(reply: Reply) -> str:
     """What is shown of a reply; the Answer it was made from is not kept."""
     buttons = [[button.label, button.value] for button in reply.buttons]
-    return json.dumps([reply.markdown, buttons, reply.private])
+    mentions = [asdict(person) for person in reply.mentions]
+    return json.dumps([reply.markdown, buttons, reply.private, mentions])
 
 
 def reply_from_json(text: str) -> Reply:
-    markdown, buttons, private = json.loads(text)
-    return Reply(markdown, tuple(Button(*pair) for pair in buttons), private=private)
+    markdown, buttons, private, *later = json.loads(text)
+    return Reply(
+        markdown,
+        tuple(Button(*pair) for pair in buttons),
+        mentions=tuple(Person(**person) for person in (later[0] if later else ())),
+        private=private,
+    )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from contract.inbox_events import BORIS, LEASE, OPS, Clock, event, private, take, taken_texts
 
-from bot.chat import Button, Incoming, Reply
+from bot.chat import Button, Incoming, Person, Reply
 from bot.delivery import CLOSING, LeaseLost, Leg, Mailbox, PartState
 from bot.pending import Joining
 from graph.model import Answer, Outcome
@@ -18,7 +18,13 @@ class TestAnswers:
         self, inbox: Mailbox, clock: Clock
     ) -> None:
         answer = Answer("q1", Outcome.ANSWERED, "Drain it.", "en")
-        reply = Reply("Drain it.", (Button("Источники", "s:1"),), answer, private=True)
+        reply = Reply(
+            "Drain it.",
+            (Button("Источники", "s:1"),),
+            answer,
+            mentions=(Person("telegram", "7", "Ann"),),
+            private=True,
+        )
         await inbox.put(event("1"))
         killed = await take(inbox)
         assert await inbox.kept(killed) is None
