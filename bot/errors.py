@@ -6,6 +6,7 @@ BotError
 ├── SyncBusy             another process is syncing the same home
 ├── IndexIncompatible    the index was built with another embedder or chunker version
 ├── StorageError         the data folder cannot be written (full disk, permissions, damage)
+├── RosterDown           an on-call calendar cannot be read, and there is no copy of it
 ├── PlatformGone         the bot was blocked, removed or the place is gone: nothing more goes there
 └── DeliveryFailed       a platform could not be reached in time: the question stays open
 """
@@ -39,6 +40,10 @@ class IndexIncompatible(BotError):
 
 class StorageError(BotError):
     exit_code = 6
+
+
+class RosterDown(BotError):
+    pass
 
 
 class PlatformGone(BotError):
