@@ -27,9 +27,9 @@ from aiogram.types import (
     ReplyParameters,
 )
 
+from adapters.markdown.links import without_tokens
+from adapters.markdown.partial import closed
 from adapters.telegram.entities import FormattedText, utf16
-from adapters.telegram.links import without_tokens
-from adapters.telegram.partial import closed
 from adapters.telegram.render import LIMITS, suits_rich, to_plain, to_text
 from adapters.telegram.rich import count_blocks, to_rich
 from bot.chat import Button

@@ -12,11 +12,11 @@ from itertools import pairwise
 
 from markdown_it.token import Token
 
-from adapters.telegram import tables
+from adapters.markdown import tables
+from adapters.markdown.partial import closed
+from adapters.markdown.tree import Node, is_web_address, parse, plain
 from adapters.telegram.entities import FormattedText, TextBuilder, utf16
 from adapters.telegram.inert import without_rings
-from adapters.telegram.markdown import Node, is_web_address, parse, plain
-from adapters.telegram.partial import closed
 from adapters.telegram.rich import count_blocks, to_rich, widest_table
 from bot.split import split
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from markdown_it.token import Token
 
-from adapters.telegram.markdown import Node, is_web_address, parse, plain
+from adapters.markdown.tree import Node, is_web_address, parse, plain
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&|~$^]|=(?==)|(?<==)=")
 _STARTER = re.compile(r"(?m)^([ \t]*)([-+:=#])")

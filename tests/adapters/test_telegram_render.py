@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters.markdown.tables import columns
 from adapters.telegram.entities import FormattedText
 from adapters.telegram.render import (
     Limits,
@@ -21,7 +22,6 @@ from adapters.telegram.render import (
     to_text,
 )
 from adapters.telegram.rich import count_blocks, to_rich
-from adapters.telegram.tables import columns
 from tests.servers.telegram_methods import rich_markdown
 from tests.servers.telegram_text import Entity, detected, message_text, piece, units
 

@@ -15,7 +15,7 @@ from bot.table_rows import mend_tables
 _PARSER = MarkdownIt("commonmark", {"html": False, "maxNesting": 1_000_000}).enable(
     ["table", "strikethrough"]
 )
-# What Telegram replaces or drops itself; done here, so that offsets stay right.
+# What messengers replace or drop themselves; done here, so that offsets stay right.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _DEEPEST = 60  # levels of quotes and lists
