@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from markdown_it.token import Token
 
+from adapters.markdown.layout import code_span, fenced, prefixed
 from adapters.markdown.tree import Node, is_web_address, parse, plain
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>&|~$^]|=(?==)|(?<==)=")
@@ -81,7 +82,7 @@ def _heading(node: Node) -> str:
 
 
 def _quote(node: Node) -> str:
-    return _prefixed(_blocks(node.children), "> ", "> ")
+    return prefixed(_blocks(node.children), "> ", "> ")
 
 
 def _line(node: Node) -> str:
@@ -89,14 +90,7 @@ def _line(node: Node) -> str:
 
 
 def _code(node: Node) -> str:
-    if not node.content.strip():
-        return ""
-    fence = "`" * max(3, _longest_run(node.content) + 1)
-    return f"{fence}{node.language}\n{node.content}\n{fence}"
-
-
-def _longest_run(text: str) -> int:
-    return max((len(run) for run in re.findall(r"`+", text)), default=0)
+    return fenced(node.content, node.language)
 
 
 def _list(node: Node) -> str:
@@ -104,7 +98,7 @@ def _list(node: Node) -> str:
     items = []
     for at, item in enumerate(node.children):
         marker = f"{number + at}. " if node.type == "ordered_list" else "- "
-        items.append(_prefixed(_tight(item.children), marker, " " * len(marker)))
+        items.append(prefixed(_tight(item.children), marker, " " * len(marker)))
     return "\n".join(items)
 
 
@@ -116,12 +110,6 @@ def _tight(nodes: Sequence[Node]) -> str:
             gap = "\n" if node.type == "bullet_list" else "\n\n"
             text += (gap if text else "") + block
     return text
-
-
-def _prefixed(text: str, first: str, others: str) -> str:
-    head, *lines = text.split("\n")
-    more = [others + line if line.strip() else others.rstrip() for line in lines]
-    return "\n".join([first + head, *more])
 
 
 def _table(node: Node) -> str:
@@ -159,18 +147,10 @@ def _leaf(token: Token, *, linked: bool) -> str:
     if token.type.endswith("break"):
         return _BREAK
     if token.type == "code_inline":
-        return _code_span(token.content)
+        return code_span(token.content)
     if token.type == "image":
         return _link(_escaped(plain(token.children or ())), str(token.attrs.get("src", "")))
     return _escaped(token.content) if linked else _with_addresses(token.content)
-
-
-def _code_span(content: str) -> str:
-    if not content.strip():
-        return content
-    fence = "`" * (_longest_run(content) + 1)
-    edge = " " if content[0] in "` " or content[-1] in "` " else ""
-    return f"{fence}{edge}{content}{edge}{fence}"
 
 
 def _link(label: str, url: str) -> str:
