@@ -7,8 +7,9 @@ that no calendar reaches is answered with nobody, never with the last person kno
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Protocol
 
 from bot.ports import Finding
@@ -25,6 +26,15 @@ class Schedule:
     name: str
     aliases: tuple[str, ...] = ()
     zone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """Where the calendar of a schedule is read: at `url`, mostly a secret, or in `file`."""
+
+    schedule: Schedule
+    url: str = field(default="", repr=False)
+    file: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
