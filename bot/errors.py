@@ -2,6 +2,7 @@
 
 BotError
 ├── SettingsError        a setting is missing or wrong; names the key
+│   └── AccessWithdrawn  a platform took the bot's access back while it ran
 ├── SourceError          a source cannot be read (missing, empty, unreadable)
 ├── SyncBusy             another process is syncing the same home
 ├── IndexIncompatible    the index was built with another embedder or chunker version
@@ -24,6 +25,10 @@ class BotError(Exception):
 
 class SettingsError(BotError):
     exit_code = 2
+
+
+class AccessWithdrawn(SettingsError):
+    pass
 
 
 class SourceError(BotError):

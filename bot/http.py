@@ -15,8 +15,17 @@ from bot.errors import SettingsError
 
 _log = logging.getLogger(__name__)
 
-Handler = Callable[[Mapping[str, str], bytes], Awaitable[int]]
-"""Takes the headers (names in lower case) and the body of a POST; returns the HTTP status."""
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What goes back to the sender of a POST: an HTTP status, and a text where one is expected."""
+
+    status: int
+    text: str = ""
+
+
+Handler = Callable[[Mapping[str, str], bytes], Awaitable[int | Answered]]
+"""Takes the headers (names in lower case) and the body of a POST; returns at least the status."""
 
 HEALTH = "/healthz"
 
@@ -103,7 +112,10 @@ class HttpServer(Mount):
         headers = {name.lower(): value for name, value in request.headers.items()}
         body = await request.read()
         try:
-            return web.Response(status=await handler(headers, body))
+            answered = await handler(headers, body)
         except Exception:
             _log.exception("a request to %s failed", request.path)
             return web.Response(status=HTTPStatus.INTERNAL_SERVER_ERROR)
+        if isinstance(answered, Answered):
+            return web.Response(status=answered.status, text=answered.text)
+        return web.Response(status=answered)

@@ -1,0 +1,42 @@
+"""Slack cannot be reached: how long to wait before the next try. One line in the log each time."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+
+from slack_sdk.errors import SlackApiError
+
+from adapters.slack.options import Options
+
+_log = logging.getLogger(__name__)
+
+_DOUBLINGS = 16  # enough for any longest wait
+
+
+class Outage:
+    def __init__(self, options: Options, sleep: Callable[[float], Awaitable[None]]) -> None:
+        self._options, self._sleep = options, sleep
+        self._failures = 0
+
+    async def rest(self, error: Exception) -> None:
+        """Before the next try, longer each time, and as long as Slack asks for."""
+        self._failures += 1
+        if self._failures == 1:
+            _log.warning("events wait at Slack: %s", str(error) or type(error).__name__)
+        doublings = min(self._failures - 1, _DOUBLINGS)
+        seconds = min(self._options.longest_backoff, self._options.backoff * 2**doublings)
+        await self._sleep(max(seconds, _asked_for(error)))
+
+    def over(self) -> None:
+        self._failures = 0
+
+
+def _asked_for(error: Exception) -> float:
+    """Seconds that Slack wants to be left alone."""
+    headers = getattr(error.response, "headers", {}) if isinstance(error, SlackApiError) else {}
+    value = headers.get("Retry-After", "") if isinstance(headers, Mapping) else ""
+    try:
+        return float(value)
+    except ValueError:
+        return 0.0
