@@ -17,6 +17,7 @@ FACTORIES: dict[str, str] = {
     "roll.sqlite": "adapters.sqlite.roll:SqliteRoll",
     "feedback.sqlite": "adapters.sqlite.feedback:SqliteFeedback",
     "threads.sqlite": "adapters.sqlite.threads:SqliteThreads",
+    "roster.ical": "adapters.ical:create",
     "platform.telegram": "adapters.telegram:create",
     "embedder.builtin": "adapters.use:create",
     "embedder.e5": "adapters.e5:create",

@@ -40,6 +40,7 @@ from bot.chat_settings import (
     webhook_secret,
 )
 from bot.errors import SettingsError
+from bot.oncall_settings import OnCallSettings
 from graph.model import LEVELS
 from graph.policy import Limits, Policy
 
@@ -162,6 +163,7 @@ class Settings(BaseSettings):
     desk: DeskSettings = DeskSettings()
     rates: RateSettings = RateSettings()
     sources: tuple[SourceSettings, ...] = ()
+    oncall: OnCallSettings = OnCallSettings()
 
     @model_validator(mode="before")
     @classmethod
@@ -285,10 +287,10 @@ def load(**overrides: Any) -> Settings:
         settings = Settings(**overrides)
     except ValidationError as error:
         raise SettingsError(_explain(error), remedy="see the settings table in README.md") from None
+    update: dict[str, Any] = {"oncall": settings.oncall.resolved(os.environ)}
     if not settings.model_key.get_secret_value():
-        fallback = os.environ.get("OPENAI_API_KEY", "").strip()
-        settings = settings.model_copy(update={"model_key": SecretStr(fallback)})
-    return settings
+        update["model_key"] = SecretStr(os.environ.get("OPENAI_API_KEY", "").strip())
+    return settings.model_copy(update=update)
 
 
 def unknown_variables() -> list[str]:

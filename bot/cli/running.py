@@ -54,7 +54,7 @@ def secrets(settings: Settings) -> list[str]:
     found = [value.get_secret_value() for value in hidden]
     for address in (settings.model_url, settings.web_search.proxy, settings.telegram_api_url):
         found.append(urlsplit(address).password or "")
-    return [value for value in found if value]
+    return [value for value in (*found, *settings.oncall.secrets()) if value]
 
 
 async def _until_signal(work: Coroutine[Any, Any, None]) -> None:

@@ -18,6 +18,7 @@ from bot.feedback import FeedbackLog
 from bot.plots import Plots
 from bot.ports import KnowledgeIndex, Platform, Source
 from bot.registry import FACTORIES, factory
+from bot.roster import Roster
 from bot.terminal import Terminal
 from bot.threads import FollowedThreads
 from graph.ports import ChatModel, Embedder, WebSearch
@@ -32,6 +33,7 @@ PORTS: dict[str, type] = {
     "roll.": Roll,
     "feedback.": FeedbackLog,
     "threads.": FollowedThreads,
+    "roster.": Roster,
     "platform.": Platform,
     "console": Terminal,
     "plots": Plots,
@@ -55,6 +57,8 @@ async def built(name: str, home: Path) -> Any:
         return make(model="some-model", **REMOTE)
     if name == "source.folder":
         return make(home, "docs")
+    if name == "roster.ical":
+        return make((), home / "oncall")
     return make()
 
 
