@@ -107,16 +107,22 @@ class Access:
         """What everybody who reads the answer may see; None when nobody let them in.
 
         In private that is the person's own level, in a group the level the place was let in with:
-        an admin who asks in a group sees what the group may see.
+        an admin who asks in a group sees what the group may see. Whoever asks in a group for an
+        answer to themselves gets their own level, or that of the group when they have none.
         """
         if event.person.is_bot:
             return None
-        if event.place.kind != "private":
-            grant = await self._roll.grant(place_key(event.place))
-            return self._scope(grant.level) if grant else None
-        if event.person.key in self._admins:
+        if event.place.kind == "private" or event.private:
+            own = await self._own_scope(event.person)
+            if own is not None or event.place.kind == "private":
+                return own
+        grant = await self._roll.grant(place_key(event.place))
+        return self._scope(grant.level) if grant else None
+
+    async def _own_scope(self, person: Person) -> Scope | None:
+        if person.key in self._admins:
             return self._scope(LEVELS[-1])
-        grant = await self._roll.grant(event.person.key)
+        grant = await self._roll.grant(person.key)
         return self._scope(grant.level) if grant else None
 
     def _scope(self, level: str) -> Scope:
