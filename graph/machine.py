@@ -21,9 +21,9 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from graph import routes
-from graph.errors import GraphError, IndexEmpty, StoreError
+from graph.errors import IndexEmpty, StoreError
 from graph.lexicon import Lexicon
-from graph.model import Answer, Outcome, Question
+from graph.model import Answer, Outcome, Question, Scope
 from graph.nodes.classify import classify
 from graph.nodes.contextualize import contextualize
 from graph.nodes.decline import decline
@@ -36,6 +36,7 @@ from graph.nodes.web import web
 from graph.phrases import say
 from graph.policy import Limits, Policy
 from graph.ports import Ports
+from graph.retrieval import Found, find
 from graph.state import Context, Stage, State, Token
 from graph.text import question_language
 from graph.trace import Trace, trace
@@ -69,6 +70,12 @@ class Finished:
     answer: Answer
     trace: Trace
 
+
+_FAILURES: tuple[tuple[type[Exception], str], ...] = (
+    (TimeoutError, "deadline"),
+    (IndexEmpty, "index_empty"),
+    (StoreError, "index_down"),
+)
 
 Event = Stage | Token | Finished
 Steps = AsyncGenerator[tuple[str, Any], None]
@@ -150,6 +157,15 @@ class Machine:
                     return event
         raise AssertionError("a run ends in Finished")
 
+    async def search(self, text: str, scope: Scope) -> Found:
+        """The scored candidates for `text`, without a verdict, a model, or the web.
+
+        Raises StoreError, TimeoutError.
+        """
+        deadline = asyncio.get_running_loop().time() + self.limits.deadline
+        async with asyncio.timeout_at(deadline):
+            return await find(text, question_language(text), scope, self._context(deadline))
+
     async def _events(
         self, question: Question, modes: Sequence[str]
     ) -> AsyncGenerator[Event, None]:
@@ -166,21 +182,22 @@ class Machine:
                     else:
                         state = cast(State, payload)
             answer = state["answer"]
-        except TimeoutError:
-            answer = self._failed(question, "deadline", TimeoutError("deadline"))
-        except IndexEmpty as error:
-            answer = self._failed(question, "index_empty", error)
-        except StoreError as error:
-            answer = self._failed(question, "index_down", error)
-        except GraphError as error:
-            answer = self._failed(question, "failed", error)
         except Exception as error:
-            answer = self._failed(question, "failed", error)
+            answer = self.failure(question, error)
         total = (time.perf_counter() - started) * 1000
         yield Finished(answer, trace(state, answer, self.policy, total))
 
     def _run(self, question: Question, deadline: float, modes: Sequence[str]) -> Steps:
-        context = Context(
+        stream: Steps = self._graph.astream(
+            {"question": question},
+            config={"recursion_limit": self.limits.recursion},
+            context=self._context(deadline),
+            stream_mode=list(modes),
+        )
+        return stream
+
+    def _context(self, deadline: float) -> Context:
+        return Context(
             ports=self.ports,
             lexicon=self._lexicon,
             policy=self.policy,
@@ -188,17 +205,12 @@ class Machine:
             deadline=deadline,
             now=self._now,
         )
-        stream: Steps = self._graph.astream(
-            {"question": question},
-            config={"recursion_limit": self.limits.recursion},
-            context=context,
-            stream_mode=list(modes),
-        )
-        return stream
 
-    def _failed(self, question: Question, key: str, error: BaseException) -> Answer:
-        """The error goes to the log under an id; the person gets the id and a sentence."""
+    def failure(self, question: Question, error: Exception) -> Answer:
+        """The answer when something broke: the error goes to the log under an id; the person gets
+        the id and a sentence."""
         error_id = uuid.uuid4().hex[:8]
+        key = next((key for kind, key in _FAILURES if isinstance(error, kind)), "failed")
         level = logging.INFO if isinstance(error, IndexEmpty) else logging.ERROR
         log.log(level, "question failed: %s (error id %s)", key, error_id, exc_info=error)
         language = question_language(question.text)
