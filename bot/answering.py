@@ -7,29 +7,32 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
+from bot import buttons
 from bot.access import Access, Role, Roll, place_key
-from bot.asking import Asking, Keep, question_id
+from bot.asked import about, named
+from bot.asking import Asking, Keep, Way, question_id
 from bot.chat import Incoming, Kind, Place, Reply
 from bot.commands.call import Ask, Call, Command, Desk, may_use, parse
+from bot.commands.called import Called, called
 from bot.commands.table import find
 from bot.feedback import FeedbackLog
+from bot.hand_off import HandOff, OnDuty
 from bot.ports import Conversation, SourceRecord
+from bot.posting import Posting
 from bot.pressing import Pressing
-from bot.recall import Bounds, Recall
+from bot.recall import Bounds, Offer, Recall, room
 from bot.texts import language_of, literal, literal_code, text
-from graph.followup import needs_context
+from bot.threads import FollowedThreads
 from graph.machine import Machine
-from graph.mentions import weight
-from graph.model import Question, Scope, Turn
-from graph.smalltalk import is_blank, is_small_talk
+from graph.model import Language, Question, Scope
 
 _log = logging.getLogger(__name__)
 
-_SHORT = 2  # words
 _NAMED = 5  # attachments
 _HOURS_FROM = timedelta(hours=2)  # from here on an age is told in hours
 
@@ -38,7 +41,8 @@ class Answering:
     """The handler of the desk (bot/inbox.py). One for all conversations of a process.
 
     `sources` lists what is indexed, `keep` stores traces, `contact` is who can always be asked,
-    `web` allows the web search in chats.
+    `on_duty` who is on call, `web` allows the web search in chats. `threads` are those in which
+    the bot needs no mention. `roots` names the one slash command of platforms that have one.
     """
 
     def __init__(
@@ -52,6 +56,9 @@ class Answering:
         sources: Callable[[], Awaitable[Sequence[SourceRecord]]],
         web: bool = True,
         contact: str = "",
+        on_duty: OnDuty | None = None,
+        threads: FollowedThreads | None = None,
+        roots: Mapping[str, str] | None = None,
         leave_strangers: bool = True,
         bounds: Bounds | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -61,9 +68,16 @@ class Answering:
         self._recall = Recall(bounds)
         self._asking = Asking(machine, self._recall, keep)
         self._pressing = Pressing(
-            self._asking, access, feedback, self._recall, web=web, contact=contact, now=now
+            self._asking,
+            access,
+            feedback,
+            self._recall,
+            hand_off=HandOff(contact, on_duty, stale_days=machine.policy.stale_days, now=now),
+            posting=Posting(self._asking, access, self._recall, self._rerun, web=web),
+            web=web,
+            now=now,
         )
-        self._desk = Desk(access, roll, self._recall, sources)
+        self._desk = Desk(access, roll, self._recall, sources, threads, roots or {})
         self._told: OrderedDict[str, datetime] = OrderedDict()
 
     async def __call__(
@@ -109,7 +123,8 @@ class Answering:
             return
         if await self._access.scope(event) is not None:
             language = language_of("", event.language)
-            await conversation.say(Reply(text("may_ask", language)))
+            ask = self._desk.spelled(event.place.platform, "ask")
+            await conversation.say(Reply(text("may_ask", language, ask=ask)))
         else:
             await self._tell_how(event, conversation)
 
@@ -120,42 +135,69 @@ class Answering:
 
     async def _question(self, event: Incoming, conversation: Conversation, late: bool) -> None:
         scope = await self._access.scope(event)
-        called = parse(event.text)
-        if called is not None:
-            await self._called(event, conversation, scope, called, late)
+        answered = self._recall.last(room(event)) is not None
+        call = called(event, self._desk.roots, answered=answered)
+        if call is not None:
+            await self._called(event, conversation, scope, call, late)
         elif scope is None:
             await self._tell_how(event, conversation)
         else:
-            await self._ask(event, conversation, scope, event.text, late)
+            await self._ask(event, conversation, scope, Ask(event.text), late)
 
     async def _called(
         self,
         event: Incoming,
         conversation: Conversation,
         scope: Scope | None,
-        called: tuple[str, str],
+        called: Called,
         late: bool,
     ) -> None:
-        name, argument = called
-        command = find(name)
-        language = language_of(argument if command and not command.changes else "", event.language)
+        command = called.command
         if scope is None and (command is None or command.role is Role.MEMBER):
             await self._tell_how(event, conversation)
             return
+        language = _language(called, event)
         if command is None:
-            words = text("unknown_command", language, name=literal_code(name))
-            await conversation.say(Reply(words))
+            usage = self._desk.spelled(event.place.platform, "help")
+            words = text("unknown_command", language, name=literal_code(called.name), help=usage)
+            await conversation.say(Reply(words, private=event.private))
             return
         role = await self._role(event, scope)
-        call = Call(event, argument, language, role, scope, self._desk)
+        call = Call(event, called.argument, language, role, scope, self._desk)
         result = _refusal(command, call) or await command.run(call)
         if isinstance(result, Ask):
             assert scope is not None  # a member's command
-            await self._ask(event, conversation, scope, result.text, late)
-        elif command.changes:
+            await self._ask(event, conversation, scope, result, late)
+            return
+        result = self._offered(command, call, result)
+        if command.changes:
             await conversation.answer(result)
         else:
             await conversation.say(result)
+
+    def _offered(self, command: Command, call: Call, reply: Reply) -> Reply:
+        """A reply to a private call stays private; what a channel may want gets a button for it."""
+        event = call.event
+        if not event.private:
+            return reply
+        if not command.postable or call.private or reply.private:
+            return replace(reply, private=True)
+        name = question_id(event)
+        line = f"/{command.name} {call.argument}".rstrip()
+        self._recall.offer(name, Offer(event.place, event.person.key, line))
+        under = (*reply.buttons, *buttons.post(name, call.language))
+        return replace(reply, buttons=under, private=True)
+
+    async def _rerun(self, event: Incoming, scope: Scope) -> Reply:
+        """A command's reply for everybody in the place; `event.text` is the line that calls it."""
+        name, argument = parse(event.text) or ("", "")
+        command = find(name)
+        assert command is not None  # the line was made from a command
+        role = await self._role(event, scope)
+        language = language_of(argument, event.language)
+        result = await command.run(Call(event, argument, language, role, scope, self._desk))
+        assert isinstance(result, Reply)  # what asks is answered by its way
+        return result
 
     async def _role(self, event: Incoming, scope: Scope | None) -> Role:
         """The person's role, raised to a member's where everybody may ask."""
@@ -167,13 +209,16 @@ class Answering:
     async def _tell_how(self, event: Incoming, conversation: Conversation) -> None:
         """How to ask for access: to a person whenever they write, to a group once an hour."""
         private = event.place.kind == "private"
-        if not private and not self._may_tell(place_key(event.place)):
+        unseen = private or event.private
+        if not unseen and not self._may_tell(place_key(event.place)):
             return
         code = await self._access.code(event)
         key = "ask_access" if private else "ask_access_group"
         words = "" if parse(event.text) else event.text
         language = language_of(words, event.language)
-        await conversation.say(Reply(text(key, language, code=code.text)))
+        allow = self._desk.spelled(event.place.platform, "allow")
+        told = text(key, language, code=code.text, allow=allow)
+        await conversation.say(Reply(told, private=event.private))
 
     def _may_tell(self, key: str) -> bool:
         bounds, now = self._recall.bounds, self._now()
@@ -187,20 +232,23 @@ class Answering:
         return True
 
     async def _ask(
-        self, event: Incoming, conversation: Conversation, scope: Scope, words: str, late: bool
+        self, event: Incoming, conversation: Conversation, scope: Scope, ask: Ask, late: bool
     ) -> None:
-        history = self._recall.history(event.place, event.person, scope, event.quote)
+        words = ask.text
+        history = self._recall.history(room(event), event.person, scope, event.quote, event.context)
+        wanted = about(words, event, history) if ask.way is Way.ASK else named(words, event)
         question = Question(
-            _about_quote(words, event, history),
+            wanted,
             question_id(event),
             scope,
-            history,
+            history if ask.way is Way.ASK else (),
             web_allowed=self._web,
         )
         await self._asking.answer(
             question,
             event,
             conversation,
+            way=ask.way,
             before=self._late_note(event, words) if late else (),
             after=_unread(event, words),
         )
@@ -218,26 +266,15 @@ def _refusal(command: Command, call: Call) -> Reply | None:
     if not may_use(command, call.role):
         _log.info("refused /%s to %s", command.name, call.event.person.key)
         return Reply(text("admins_only", call.language), private=True)
-    if command.private_only and not call.private:
+    if command.private_only and not call.confidential:
         return Reply(text("in_private", call.language), private=True)
     return None
 
 
-def _about_quote(words: str, event: Incoming, history: Sequence[Turn]) -> str:
-    """The question, with the quoted message where the words alone would ask nothing.
-
-    Follow-ups such as "why?" stay as they are: the machine resolves them from the history.
-    """
-    quote = event.quote.text.strip() if event.quote else ""
-    if not quote or len(history) > 1:
-        return words
-    quote = history[0].text if history else quote
-    if is_blank(words):
-        return quote
-    short = len(words.split()) <= _SHORT and weight(words) <= 1
-    if not short or is_small_talk(words) or needs_context(words, history):
-        return words
-    return f"{quote}\n\n{words}"
+def _language(called: Called, event: Incoming) -> Language:
+    """That of the words behind a command, unless they are codes and keys."""
+    plain = called.command is not None and not called.command.changes
+    return language_of(called.argument if plain else "", event.language)
 
 
 def _unread(event: Incoming, words: str) -> list[str]:

@@ -1,16 +1,18 @@
-"""Puts a question to the machine, shows how it goes, and delivers the answer with its buttons."""
+"""Has a question answered, shows how it goes, and delivers the answer with its buttons."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
+from enum import StrEnum
 from hashlib import sha256
 
 from bot import buttons, logs
 from bot.chat import Incoming, Reply
 from bot.ports import Conversation
-from bot.recall import Exchange, Recall, Remembered
+from bot.recall import Exchange, Offer, Recall, Remembered, room
 from bot.reply import to_markdown
+from bot.runbooks import Runbooks
 from bot.texts import known, text
 from graph.machine import Finished, Machine
 from graph.model import Language, Question
@@ -23,6 +25,14 @@ _ID_DIGITS = 12
 Keep = Callable[[Trace], Awaitable[None]]
 
 
+class Way(StrEnum):
+    """How a question is answered. The values are commands."""
+
+    ASK = "ask"  # by the machine
+    RUNBOOK = "runbook"  # by a document's name
+    INCIDENT = "incident"  # by what happens
+
+
 def question_id(event: Incoming) -> str:
     """12 hexadecimal digits, the same for every attempt at the event."""
     return sha256(event.key.encode()).hexdigest()[:_ID_DIGITS]
@@ -33,6 +43,7 @@ class Asking:
 
     def __init__(self, machine: Machine, recall: Recall, keep: Keep) -> None:
         self.machine = machine
+        self._runbooks = Runbooks(machine)
         self._recall = recall
         self._keep = keep
 
@@ -46,55 +57,89 @@ class Asking:
         event: Incoming,
         conversation: Conversation,
         *,
+        way: Way = Way.ASK,
         before: Sequence[str] = (),
         after: Sequence[str] = (),
     ) -> None:
         """Asks, and delivers the answer between the notes `before` and `after` it.
 
-        It is remembered before it is delivered: a button may be pressed at once, and an answer
-        that the platform did not take is sent again without being asked for anew. Raises what
-        `conversation.answer` raises.
+        Raises what `conversation.answer` raises.
         """
-        finished = await self.ask(question, conversation)
-        answer = finished.answer
+        finished = await self.ask(question, conversation, way)
+        pieces = [*_noted(before), self.shown(finished, question), *_noted(after)]
+        shown = "\n\n".join(pieces)
+        await self.deliver(finished, question, event, conversation, way=way, shown=shown)
+
+    async def deliver(
+        self,
+        finished: Finished,
+        question: Question,
+        event: Incoming,
+        conversation: Conversation,
+        *,
+        way: Way,
+        shown: str,
+    ) -> None:
+        """Remembers the answer, then delivers it as `shown`: a button may be pressed at once, and
+        an answer that the platform did not take is sent again without being asked for anew."""
+        answer, trace = finished.answer, finished.trace
+        asker = event.person.key
         remembered = Remembered(
-            event.place, finished.trace.resolved, question.scope, answer, finished.trace
+            event.place,
+            trace.resolved,
+            question.scope,
+            answer,
+            trace,
+            asker if event.private else "",
         )
         self._recall.remember(question.id, remembered)
-        exchange = Exchange(
-            question.id, event.person.key, question.text, answer.text, question.scope
+        self._recall.add(
+            room(event), Exchange(question.id, asker, question.text, answer.text, question.scope)
         )
-        self._recall.add(event.place, exchange)
-        shown = to_markdown(
-            answer, stale_days=self.machine.policy.stale_days, now=question.scope.now
-        )
-        pieces = [*_noted(before), shown, *_noted(after)]
-        web = self.has_web and question.web_allowed
-        await conversation.answer(
-            Reply(
-                "\n\n".join(pieces),
-                buttons.under(finished, web=web),
-                answer,
-            )
-        )
+        post = event.private and event.place.kind != "private"
+        if post:
+            line = f"/{way} {trace.resolved}"
+            self._recall.offer(question.id, Offer(event.place, asker, line))
+        web = self.has_web and question.web_allowed and way is Way.ASK
+        under = buttons.under(finished, web=web, post=post)
+        await conversation.answer(Reply(shown, under, answer, private=event.private))
 
-    async def ask(self, question: Question, conversation: Conversation) -> Finished:
-        """The machine's last event; its stages and tokens go to the conversation as they come."""
+    def shown(self, finished: Finished, question: Question) -> str:
+        stale_days = self.machine.policy.stale_days
+        return to_markdown(finished.answer, stale_days=stale_days, now=question.scope.now)
+
+    async def ask(
+        self, question: Question, conversation: Conversation | None, way: Way = Way.ASK
+    ) -> Finished:
+        """The answer. Stages and tokens go to the conversation, if there is one, as they come."""
+        with logs.question(question.id):
+            match way:
+                case Way.RUNBOOK:
+                    finished = await self._runbooks.by_name(question)
+                case Way.INCIDENT:
+                    finished = await self._runbooks.by_symptom(question)
+                case Way.ASK if conversation is None:
+                    finished = await self.machine.answer(question)
+                case _:
+                    assert conversation is not None
+                    finished = await self._streamed(question, conversation)
+            await self._keep(finished.trace)
+        return finished
+
+    async def _streamed(self, question: Question, conversation: Conversation) -> Finished:
         language = question_language(question.text)
         finished: Finished | None = None
         so_far = ""
-        with logs.question(question.id):
-            async with aclosing(self.machine.ask(question)) as events:
-                async for event in events:
-                    if isinstance(event, Stage):
-                        await _show(event, language, conversation)
-                    elif isinstance(event, Token):
-                        so_far += event.text
-                        await conversation.stream(so_far)
-                    else:
-                        finished = event
-            assert finished is not None  # the machine ends in Finished, whatever breaks
-            await self._keep(finished.trace)
+        async with aclosing(self.machine.ask(question)) as events:
+            async for event in events:
+                if isinstance(event, Stage):
+                    await _show(event, language, conversation)
+                elif isinstance(event, Token):
+                    so_far += event.text
+                    await conversation.stream(so_far)
+                else:
+                    finished = event
+        assert finished is not None  # the machine ends in Finished, whatever breaks
         return finished
 
 

@@ -14,7 +14,7 @@ from bot.texts import text
 from graph.machine import Finished
 from graph.model import Language, Outcome
 
-_VALUE = re.compile(r"([sudpw]):([0-9a-f]{12})")
+_VALUE = re.compile(r"([sudpwc]):([0-9a-f]{12})")
 
 
 class Action(StrEnum):
@@ -23,6 +23,7 @@ class Action(StrEnum):
     DOWN = "d"
     PERSON = "p"
     WEB = "w"
+    POST = "c"
 
 
 _LABELS = {
@@ -31,6 +32,7 @@ _LABELS = {
     Action.DOWN: "button_down",
     Action.PERSON: "button_person",
     Action.WEB: "button_web",
+    Action.POST: "button_post",
 }
 
 
@@ -50,8 +52,9 @@ def parse(value: str) -> Press | None:
     return Press(Action(match[1]), match[2]) if match else None
 
 
-def under(finished: Finished, *, web: bool) -> tuple[Button, ...]:
-    """The buttons that help with this answer. `web`: the web may be searched for this question.
+def under(finished: Finished, *, web: bool, post: bool = False) -> tuple[Button, ...]:
+    """The buttons that help with this answer. `web`: the web may be searched for this question;
+    `post`: it was given in private and may be shown to the channel.
 
     Small talk gets none, a failure only the way to a person.
     """
@@ -66,7 +69,14 @@ def under(finished: Finished, *, web: bool) -> tuple[Button, ...]:
     open_end = answer.outcome in (Outcome.NOT_FOUND, Outcome.PARTIAL)
     if web and open_end and trace.web == "not asked":
         actions.append(Action.WEB)
+    if post and answer.outcome is not Outcome.NOT_FOUND:
+        actions.insert(0, Action.POST)
     return _buttons(actions, answer.question_id, answer.language)
+
+
+def post(question_id: str, language: Language) -> tuple[Button, ...]:
+    """Under a command's private reply."""
+    return _buttons([Action.POST], question_id, language)
 
 
 def _buttons(actions: list[Action], question_id: str, language: Language) -> tuple[Button, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.access import Access
@@ -11,14 +11,15 @@ from bot.asking import Asking, question_id
 from bot.buttons import Action, Press, parse
 from bot.chat import Incoming, Reply
 from bot.feedback import Feedback, FeedbackLog, Vote
+from bot.hand_off import HandOff, cited_or_nearest
 from bot.ports import Conversation
-from bot.recall import Recall, Remembered, covers, owners
+from bot.posting import Posting
+from bot.recall import Recall, Remembered, covers
 from bot.reply import source_line
-from bot.texts import language_of, literal, text
-from graph.model import Answer, Citation, Language, Question, Scope
+from bot.texts import language_of, text
+from graph.model import Answer, Language, Question, Scope
 
 _VOTES = {Action.UP: Vote.UP, Action.DOWN: Vote.DOWN}
-_PEOPLE = 5  # owners named
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ class _Pressed:
 
 
 class Pressing:
-    """`contact` is who can always be asked, from the settings; `web`: the button may search."""
+    """`web`: the button may search. `hand_off` says who is asked instead of the bot, `posting`
+    shows private answers to a channel."""
 
     def __init__(
         self,
@@ -40,37 +42,53 @@ class Pressing:
         feedback: FeedbackLog,
         recall: Recall,
         *,
+        hand_off: HandOff,
+        posting: Posting,
         web: bool,
-        contact: str,
         now: Callable[[], datetime],
     ) -> None:
         self._asking, self._access = asking, access
         self._feedback, self._recall = feedback, recall
-        self._web, self._contact, self._now = web, contact, now
+        self._hand_off, self._posting = hand_off, posting
+        self._web, self._now = web, now
 
     async def __call__(self, event: Incoming, conversation: Conversation) -> None:
         """Raises StorageError, and what the conversation raises."""
         language = language_of("", event.language)
-        press, scope = parse(event.value), await self._access.scope(event)
+        press = parse(event.value)
+        remembered = self._remembered(event, press)
+        if _is_private(press, remembered):
+            event = replace(event, private=True)
+        scope = await self._access.scope(event)
         if scope is None or press is None:
             key = "no_access" if scope is None else "unknown_button"
             await conversation.say(Reply(text(key, language), private=True))
             return
-        remembered = self._recall.answer(press.question_id, event.place)
         if remembered is not None:
             language = remembered.answer.language
         pressed = _Pressed(event, press, scope, language, remembered)
-        if press.action is Action.WEB:
+        if press.action is Action.POST:
+            await self._posting(event, press, language, conversation)
+        elif press.action is Action.WEB:
             await self._search(pressed, conversation)
         else:
-            await conversation.say(await self._reply(pressed))
+            reply = await self._reply(pressed)
+            await conversation.say(replace(reply, private=reply.private or event.private))
+
+    def _remembered(self, event: Incoming, press: Press | None) -> Remembered | None:
+        """The answer, for those who saw it."""
+        found = self._recall.answer(press.question_id, event.place) if press else None
+        if found is None or found.asker not in ("", event.person.key):
+            return None
+        return found
 
     async def _reply(self, pressed: _Pressed) -> Reply:
         if pressed.press.action in _VOTES:
             return await self._vote(pressed, _VOTES[pressed.press.action])
         answer = await self._visible(pressed)
         if pressed.press.action is Action.PERSON:
-            return self._hand_off(pressed, answer)
+            asked = pressed.remembered.resolved if pressed.remembered else ""
+            return await self._hand_off.reply(pressed.event, asked, answer, pressed.language)
         if answer is None:
             return Reply(text("forgotten", pressed.language), private=True)
         return Reply(self._sources(answer))
@@ -92,30 +110,13 @@ class Pressing:
         return (await self._asking.machine.answer(question)).answer
 
     def _sources(self, answer: Answer) -> str:
-        cited = answer.citations
-        head = "sources" if cited else "nearest"
-        shown = cited or tuple(
-            Citation(number, item.passage, item.scores.relevance)
-            for number, item in enumerate(answer.nearest, start=1)
-        )
+        shown = cited_or_nearest(answer)
         if not shown:
             return text("no_sources", answer.language)
+        head = "sources" if answer.citations else "nearest"
         stale_days, now = self._asking.machine.policy.stale_days, self._now()
         lines = [f"- {source_line(item, answer.language, stale_days, now)}" for item in shown]
         return "\n".join([f"**{text(head, answer.language)}**", "", *lines])
-
-    def _hand_off(self, pressed: _Pressed, answer: Answer | None) -> Reply:
-        """Who could know, and the question in a form that can be passed on."""
-        language = pressed.language
-        named = owners(answer)[:_PEOPLE] if answer else ()
-        people = ", ".join(literal(owner) for owner in named)
-        sentences = [text("people", language, people=people)] if people else []
-        if self._contact:
-            sentences.append(text("contact", language, contact=literal(self._contact)))
-        pieces = [" ".join(sentences) or text("no_people", language)]
-        if pressed.remembered is not None and answer is not None:
-            pieces += [text("pass_on", language), f"> {literal(pressed.remembered.resolved)}"]
-        return Reply("\n\n".join(pieces))
 
     async def _search(self, pressed: _Pressed, conversation: Conversation) -> None:
         """Asks the same question again, of the web."""
@@ -132,3 +133,9 @@ class Pressing:
             web_first=True,
         )
         await self._asking.answer(question, pressed.event, conversation)
+
+
+def _is_private(press: Press | None, remembered: Remembered | None) -> bool:
+    """Whether the button stands under a reply that only the asker sees."""
+    posting = press is not None and press.action is Action.POST
+    return posting or (remembered is not None and bool(remembered.asker))

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeVar
 
-from bot.chat import Person, Place, Quote
+from bot.chat import Incoming, Person, Place, Quote
+from bot.subject import transcript
 from graph.followup import ASKER, BOT, cut
 from graph.model import EVERYBODY, Answer, Citation, Ranked, Scope, Turn
 from graph.text import WORD, fold, normalise
@@ -34,6 +35,7 @@ class Bounds:
     conversations: int = 1000
     exchanges: int = 10  # of one conversation
     answers: int = 1000  # whose buttons still know what they are about
+    offers: int = 1000  # of a private answer to the channel
     turn_characters: int = 1000  # of one message; more is cut in the middle
     quote_characters: int = 1000
     places_told: int = 1000
@@ -53,13 +55,36 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """An answer as far as its buttons need it. `resolved` is the self-contained question."""
+    """An answer as far as its buttons need it. `resolved` is the self-contained question.
+
+    `asker` is the key of the only person who saw the answer, "" when everybody in the place did.
+    """
 
     place: Place
     resolved: str
     scope: Scope
     answer: Answer  # passages without their texts
     trace: Trace
+    asker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A private reply that its asker may post to the channel: `line` is the command that gives it
+    again, "/ask …", for the audience of the channel."""
+
+    place: Place
+    asker: str
+    line: str
+
+
+def room(event: Incoming) -> Place:
+    """The conversation that an event belongs to: what is asked in private, in the middle of a
+    channel, is a conversation of the asker's own."""
+    place = event.place
+    if not event.private or place.kind == "private":
+        return place
+    return replace(place, thread=f"{place.thread}~{event.person.id}")
 
 
 def owners(answer: Answer) -> tuple[str, ...]:
@@ -85,6 +110,7 @@ class Recall:
         self.bounds = bounds or Bounds()
         self._exchanges: OrderedDict[str, list[Exchange]] = OrderedDict()
         self._answers: OrderedDict[str, Remembered] = OrderedDict()
+        self._offers: OrderedDict[str, Offer] = OrderedDict()
 
     def remember(self, question_id: str, remembered: Remembered) -> None:
         trace = replace(remembered.trace, candidates=remembered.trace.candidates[:_CANDIDATES])
@@ -94,9 +120,20 @@ class Recall:
     def answer(self, question_id: str, place: Place) -> Remembered | None:
         """The answer, if it was given in this place: an id from elsewhere opens nothing."""
         found = self._answers.get(question_id)
-        if found is None or (found.place.platform, found.place.id) != (place.platform, place.id):
+        return found if found is not None and _same(found.place, place) else None
+
+    def offer(self, question_id: str, offer: Offer) -> None:
+        _put(self._offers, question_id, offer, self.bounds.offers)
+
+    def offered(self, question_id: str, event: Incoming) -> Offer | None:
+        """The offer behind a button, for the person and the place that it was made to."""
+        found = self._offers.get(question_id)
+        if found is None or found.asker != event.person.key or not _same(found.place, event.place):
             return None
         return found
+
+    def withdraw(self, question_id: str) -> None:
+        self._offers.pop(question_id, None)
 
     def last(self, place: Place) -> Remembered | None:
         """The last answer of the conversation that is still remembered."""
@@ -118,12 +155,18 @@ class Recall:
         _put(self._exchanges, place.conversation, kept, self.bounds.conversations)
 
     def history(
-        self, place: Place, person: Person, scope: Scope, quote: Quote | None
+        self,
+        place: Place,
+        person: Person,
+        scope: Scope,
+        quote: Quote | None,
+        context: Sequence[Quote] = (),
     ) -> tuple[Turn, ...]:
         """What was said before, oldest first, as `person` may be reminded of it.
 
         A reply to one of the bot's answers goes on from there; a reply to any other message is
-        about that message and nothing else. Speakers are opaque ids, the asker is "user".
+        about that message and nothing else. `context` is what people said in the thread: a turn
+        before the exchanges, and one after them. Speakers are opaque ids, the asker is "user".
         """
         said = [
             item
@@ -131,7 +174,8 @@ class Recall:
             if covers(scope, item.scope)
         ]
         if quote is None or not quote.text.strip():
-            return _turns(said, person.key)
+            first, last = _around(said, context)
+            return (*_told(first), *_turns(said, person.key), *_told(last))
         place_of_answer = _answer_quoted(quote.text, said)
         if place_of_answer is None:
             return (Turn(QUOTED, cut(quote.text, self.bounds.quote_characters)),)
@@ -150,6 +194,21 @@ class Recall:
             known = self._answers[question_id]
             self._answers[question_id] = replace(known, place=replace(known.place, id=new_id))
 
+    def forget_asker(self, event: Incoming) -> int:
+        """Drops the asker's exchanges in this conversation, and what their buttons know of them;
+        returns how many turns went. Asked for in private, those in all of the place."""
+        asker, key = event.person.key, room(event).conversation
+        start = _prefix(event.place)
+        gone: list[Exchange] = []
+        for name, said in self._exchanges.items():
+            if name == key or (event.private and name.startswith(start)):
+                gone += [item for item in said if item.asker == asker]
+                said[:] = [item for item in said if item.asker != asker]
+        for item in gone:
+            self._answers.pop(item.question_id, None)
+            self._offers.pop(item.question_id, None)
+        return 2 * len(gone)
+
     def forget(self, place: Place) -> None:
         """Drops what was said in a place, in all its topics."""
         for key in [key for key in self._exchanges if key.startswith(_prefix(place))]:
@@ -159,6 +218,31 @@ class Recall:
 
     def _of(self, place: Place) -> list[str]:
         return [question_id for question_id in self._answers if self.answer(question_id, place)]
+
+
+def _same(one: Place, other: Place) -> bool:
+    return (one.platform, one.id) == (other.platform, other.id)
+
+
+def _around(
+    said: Sequence[Exchange], context: Sequence[Quote]
+) -> tuple[Sequence[Quote], Sequence[Quote]]:
+    """What people said before the last exchange and after it, without the exchanges themselves."""
+    places = [at for at, quote in enumerate(context) if _is_exchange(quote, said)]
+    end = places[-1] + 1 if places else len(context)
+    before = [quote for at, quote in enumerate(context[:end]) if at not in places]
+    return before, context[end:]
+
+
+def _is_exchange(quote: Quote, said: Sequence[Exchange]) -> bool:
+    return _answer_quoted(quote.text, said) is not None or _words(quote.text) in {
+        _words(item.asked) for item in said
+    }
+
+
+def _told(quotes: Sequence[Quote]) -> tuple[Turn, ...]:
+    text = transcript(quotes)
+    return (Turn(QUOTED, text),) if text else ()
 
 
 def _prefix(place: Place) -> str:

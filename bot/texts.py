@@ -62,22 +62,37 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "ru": "В документах не указан ответственный. Спросите дежурного.",
     },
     "pass_on": {"en": "To pass on:", "ru": "Что переслать:"},
+    "button_post": {"en": "Post to channel", "ru": "Показать в канале"},
+    "posted": {"en": "Posted to the channel.", "ru": "Опубликовано в канале."},
+    "posted_anew": {
+        "en": "Posted to the channel, made anew from what everybody there may see.",
+        "ru": "Опубликовано в канале: ответ составлен заново из того, что там можно видеть всем.",
+    },
+    "not_posted": {
+        "en": "Nothing was posted: the channel may not see the documents of this answer.",
+        "ru": "Ничего не опубликовано: документы этого ответа каналу видеть нельзя.",
+    },
+    "post_closed": {
+        "en": "Nothing was posted: this channel has not been let in.",
+        "ru": "Ничего не опубликовано: этому каналу доступ не открыт.",
+    },
+    "on_call_now": {"en": "On call now: {people}.", "ru": "Сейчас дежурит: {people}."},
     "web_off": {"en": "Searching the web is off here.", "ru": "Поиск в интернете здесь отключён."},
     # access
     "ask_access": {
         "en": "I answer only people whom an admin has let in. Send this code to an admin: "
-        "`{code}`. They write `/allow {code}` to me. The code is good for an hour.",
+        "`{code}`. They write `{allow} {code}` to me. The code is good for an hour.",
         "ru": "Я отвечаю только тем, кого впустил администратор. Передайте ему код: `{code}`. "
-        "Он напишет мне `/allow {code}`. Код действует час.",
+        "Он напишет мне `{allow} {code}`. Код действует час.",
     },
     "ask_access_group": {
-        "en": "I may not answer in this group yet. An admin lets it in with `/allow {code}`.",
+        "en": "I may not answer in this group yet. An admin lets it in with `{allow} {code}`.",
         "ru": "В этой группе мне пока нельзя отвечать. Администратор впускает её командой "
-        "`/allow {code}`.",
+        "`{allow} {code}`.",
     },
     "may_ask": {
-        "en": "I may answer here. Mention me, reply to me, or write `/ask`.",
-        "ru": "Здесь мне можно отвечать. Упомяните меня, ответьте мне или напишите `/ask`.",
+        "en": "I may answer here. Mention me, reply to me, or write `{ask}`.",
+        "ru": "Здесь мне можно отвечать. Упомяните меня, ответьте мне или напишите `{ask}`.",
     },
     "no_access": {"en": "You have no access here.", "ru": "У вас здесь нет доступа."},
     "admins_only": {"en": "Only admins may do that.", "ru": "Это могут только администраторы."},
@@ -86,8 +101,8 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "ru": "Отправьте это мне в личные сообщения.",
     },
     "paired": {
-        "en": "You are an admin now. `/help` shows what you can do.",
-        "ru": "Теперь вы администратор. Что можно делать, покажет `/help`.",
+        "en": "You are an admin now. `{help}` shows what you can do.",
+        "ru": "Теперь вы администратор. Что можно делать, покажет `{help}`.",
     },
     "not_paired": {"en": "That code is not valid.", "ru": "Этот код недействителен."},
     "allowed": {
@@ -118,14 +133,18 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "ru": "Напишите вопрос: я поищу ответ в ваших документах и назову источники.",
     },
     "help_group": {
-        "en": "Mention me, reply to me, or write `/ask`: I look for the answer in your documents "
+        "en": "Mention me, reply to me, or write `{ask}`: I look for the answer in your documents "
         "and name the sources.",
-        "ru": "Упомяните меня, ответьте мне или напишите `/ask`: я поищу ответ в ваших документах "
+        "ru": "Упомяните меня, ответьте мне или напишите `{ask}`: я поищу ответ в ваших документах "
         "и назову источники.",
     },
     "unknown_command": {
-        "en": "I do not know `/{name}`. `/help` lists what I know; a question needs no command.",
-        "ru": "Команды `/{name}` я не знаю. Список — `/help`; вопрос можно задать без команды.",
+        "en": "I do not know `/{name}`. `{help}` lists what I know; a question needs no command.",
+        "ru": "Команды `/{name}` я не знаю. Список — `{help}`; вопрос можно задать без команды.",
+    },
+    "unknown_word": {
+        "en": "I do not know the command `{word}`.",
+        "ru": "Команды `{word}` я не знаю.",
     },
     "usage": {"en": "Write it like this: `{usage}`", "ru": "Пишите так: `{usage}`"},
     "sources_none": {"en": "No documents are indexed yet.", "ru": "Документов в индексе пока нет."},
@@ -139,6 +158,58 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "en": "I remember no question in this conversation.",
         "ru": "В этом разговоре я не помню ни одного вопроса.",
     },
+    "muted": {
+        "en": "I stay silent in this thread until somebody mentions me again.",
+        "ru": "Молчу в этом треде, пока меня снова не упомянут.",
+    },
+    "mute_private": {
+        "en": "In a private chat I answer every message; there is nothing to mute.",
+        "ru": "В личных сообщениях я отвечаю на всё, отключать здесь нечего.",
+    },
+    "mute_where": {
+        "en": "Write `mute` in the thread itself, with a mention of me.",
+        "ru": "Напишите `mute` в самом треде, упомянув меня.",
+    },
+    "forgot": {
+        "en": "Forgotten in this conversation: {count} turns, your questions and my answers.",
+        "ru": "Забыто в этом разговоре реплик: {count} — ваши вопросы и мои ответы.",
+    },
+    "forgot_nothing": {
+        "en": "I remember nothing of yours in this conversation: 0 turns.",
+        "ru": "В этом разговоре я ничего вашего не помню: реплик 0.",
+    },
+    # runbooks
+    "runbook_found": {"en": "From {place} [1]", "ru": "Из документа {place} [1]"},
+    "runbook_more": {"en": "More in the document.", "ru": "Дальше — в документе."},
+    "runbook_also": {"en": "These may fit as well:", "ru": "Подойти могут и эти:"},
+    "runbook_several": {
+        "en": "Several documents fit {name}. The title of one, or more words, tells them apart.",
+        "ru": "К {name} подходит несколько документов. Уточните названием одного из них.",
+    },
+    "runbook_nearest": {
+        "en": "No document is named {name}, and none is surely about it. The nearest:",
+        "ru": "Документа с названием {name} нет, и ни один не точно об этом. Ближайшие:",
+    },
+    "runbook_none": {
+        "en": "Your documents have nothing named {name} and nothing about it.",
+        "ru": "В ваших документах нет ничего с названием {name} и ничего об этом.",
+    },
+    "runbook_what": {
+        "en": "I see no name to look for. Name an alert, a service or a symptom.",
+        "ru": "Не вижу, что искать. Назовите алерт, сервис или симптом.",
+    },
+    # the bot's own page
+    "home_sources": {"en": "What I have read", "ru": "Что я прочитал"},
+    "home_commands": {"en": "What you can write", "ru": "Что можно написать"},
+    "home_source": {
+        "en": "{name}: {files} files, last read {date}; {state}",
+        "ru": "{name}: файлов {files}, прочитано {date}; {state}",
+    },
+    "sync_never": {"en": "not read yet", "ru": "ещё не прочитано"},
+    "sync_running": {"en": "being read now", "ru": "читаю сейчас"},
+    "sync_complete": {"en": "up to date", "ru": "всё прочитано"},
+    "sync_interrupted": {"en": "interrupted, not complete", "ru": "прервано, не полностью"},
+    "sync_failed": {"en": "could not be read the last time", "ru": "в последний раз не удалось"},
     "why_question": {"en": "Looked for: {question}", "ru": "Искал: {question}"},
     "why_verdict": {
         "en": "Verdict: {verdict} ({reason}), relevance {relevance}, enough from {threshold}",

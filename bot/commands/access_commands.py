@@ -21,14 +21,14 @@ async def pair(call: Call) -> Reply | Ask:
     person = call.event.person
     done = await call.desk.access.pair(call.argument, person)
     _log.info("pairing by %s: %s", person.key, "done" if done else "refused")
-    return Reply(text("paired" if done else "not_paired", call.language))
+    return Reply(text("paired" if done else "not_paired", call.language, help=call.spelled("help")))
 
 
 async def allow(call: Call) -> Reply | Ask:
     """Lets in whoever asked with a code, or a key; in a group without either, the group."""
     words = call.argument.split()
     if not words and call.private:
-        return _usage(call, "/allow CODE [level] [admin]")
+        return _usage(call, "allow", "CODE [level] [admin]")
     what, *options = words or [place_key(call.event.place)]
     admin = any(word.casefold() in _ADMIN for word in options)
     levels = [word.casefold() for word in options if word.casefold() not in _ADMIN]
@@ -55,7 +55,7 @@ async def revoke(call: Call) -> Reply | Ask:
     here = "" if call.private else place_key(call.event.place)
     key = call.argument or here
     if not key:
-        return _usage(call, "/revoke KEY")
+        return _usage(call, "revoke", "KEY")
     if await call.desk.roll.revoke(key):
         _log.info("%s revoked %s", call.event.person.key, key)
         return _private(call, "revoked", key=literal_code(key))
@@ -68,8 +68,8 @@ def _listed(call: Call, keys: Sequence[str]) -> str:
     return shown + (", …" if len(keys) > _LISTED else "") or text("nobody", call.language)
 
 
-def _usage(call: Call, usage: str) -> Reply:
-    return _private(call, "usage", usage=usage)
+def _usage(call: Call, command: str, usage: str) -> Reply:
+    return _private(call, "usage", usage=f"{call.spelled(command)} {usage}")
 
 
 def _private(call: Call, key: str, /, **values: object) -> Reply:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.access import Access, Role, Roll
+from bot.asking import Way
 from bot.chat import Incoming, Reply
+from bot.commands.spoken import Rule, alone
 from bot.ports import SourceRecord
 from bot.recall import Recall
+from bot.threads import FollowedThreads
 from graph.model import Language, Scope
 
 _COMMAND = re.compile(r"\s*/([^\W\d_]\w{0,31})(?:@\w+)?(?:\s+(.*))?\s*", re.DOTALL)
@@ -17,19 +20,28 @@ _COMMAND = re.compile(r"\s*/([^\W\d_]\w{0,31})(?:@\w+)?(?:\s+(.*))?\s*", re.DOTA
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A command's result that is a question: it goes to the machine like any other."""
+    """A command's result that is a question: it is answered like any other, in this way."""
 
     text: str
+    way: Way = Way.ASK
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What commands work with."""
+    """What commands work with. `roots` names the platforms whose commands are sub-words of one
+    slash command, and that command's name."""
 
     access: Access
     roll: Roll
     recall: Recall
     sources: Callable[[], Awaitable[Sequence[SourceRecord]]]
+    threads: FollowedThreads | None = None
+    roots: Mapping[str, str] = field(default_factory=dict)
+
+    def spelled(self, platform: str, command: str) -> str:
+        """A command as people of this platform type it: `/help`, `/belay help`."""
+        root = self.roots.get(platform)
+        return f"/{root} {command}" if root else f"/{command}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +60,14 @@ class Call:
     def private(self) -> bool:
         return self.event.place.kind == "private"
 
+    @property
+    def confidential(self) -> bool:
+        """Nobody but the caller sees the call and its reply."""
+        return self.private or self.event.private
+
+    def spelled(self, command: str) -> str:
+        return self.desk.spelled(self.event.place.platform, command)
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -59,9 +79,22 @@ class Command:
     role: Role = Role.MEMBER
     aliases: tuple[str, ...] = ()
     private_only: bool = False
+    group_only: bool = False
     listed: bool = True  # in help and in the platform's menu
     changes: bool = False  # its reply is delivered like an answer: a retry must not run it again
-    usage: str = ""  # what follows the name
+    postable: bool = False  # a private reply may be posted to the channel
+    usage: Mapping[Language, str] = field(default_factory=dict)  # what follows the name
+    spoken: Rule = alone  # whether it is meant by its name without a slash
+    slash_only: tuple[str, ...] = ()  # aliases that are too common to be spoken
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.aliases)
+
+    def offered(self, role: Role, *, private: bool) -> bool:
+        """Whether help and menus show it to a person of `role`, in private or in a group."""
+        elsewhere = self.group_only if private else self.private_only
+        return self.listed and not elsewhere and may_use(self, role)
 
 
 _RANK = (Role.STRANGER, Role.MEMBER, Role.ADMIN)

@@ -8,10 +8,20 @@ from __future__ import annotations
 from bot.access import Role
 from bot.chat import Reply
 from bot.commands.access_commands import allow, pair, revoke
-from bot.commands.ask import ask
-from bot.commands.call import Ask, Call, Command, may_use
+from bot.commands.ask import USAGE, ask
+from bot.commands.call import Ask, Call, Command
 from bot.commands.help import show_help
+from bot.commands.runbook import (
+    INCIDENT,
+    RUNBOOK,
+    SPOKEN_INCIDENT,
+    SPOKEN_RUNBOOK,
+    incident,
+    runbook,
+)
+from bot.commands.silence import SPOKEN_FORGET, SPOKEN_MUTE, forget, mute
 from bot.commands.sources import sources
+from bot.commands.spoken import a_key, anything, unasked, with_only
 from bot.commands.why import why
 from graph.model import Language
 
@@ -25,25 +35,73 @@ COMMANDS: tuple[Command, ...] = (
         "ask",
         ask,
         {"en": "ask the documents", "ru": "задать вопрос по документам"},
-        aliases=("вопрос",),
+        aliases=("kb", "вопрос"),
+        usage=USAGE,
+        spoken=anything,
+    ),
+    Command(
+        "runbook",
+        runbook,
+        {
+            "en": "the runbook of an alert or service, without a model",
+            "ru": "инструкция к алерту или сервису, без модели",
+        },
+        aliases=("rb", "ранбук", "инструкция"),
+        usage=RUNBOOK,
+        spoken=SPOKEN_RUNBOOK,
+    ),
+    Command(
+        "incident",
+        incident,
+        {
+            "en": "what to do about a symptom, without a model",
+            "ru": "что делать при симптоме, без модели",
+        },
+        aliases=("инцидент",),
+        usage=INCIDENT,
+        spoken=SPOKEN_INCIDENT,
     ),
     Command(
         "sources",
         sources,
         {"en": "what I have read, and when", "ru": "что и когда я прочитал"},
         aliases=("источники",),
+        postable=True,
     ),
     Command(
         "why",
         why,
         {"en": "how the last answer came about", "ru": "откуда взялся последний ответ"},
         aliases=("почему",),
+        spoken=unasked,
+    ),
+    Command(
+        "forget",
+        forget,
+        {"en": "forget what you asked here", "ru": "забыть, что вы здесь спрашивали"},
+        aliases=("забудь",),
+        changes=True,
+        spoken=SPOKEN_FORGET,
+    ),
+    Command(
+        "mute",
+        mute,
+        {
+            "en": "stay silent in this thread until mentioned again",
+            "ru": "молчать в этом треде, пока не упомянут",
+        },
+        aliases=("тихо",),
+        group_only=True,
+        changes=True,
+        spoken=SPOKEN_MUTE,
     ),
     Command(
         "help",
         _help,
         {"en": "how to ask, and the commands", "ru": "как спрашивать и какие есть команды"},
         aliases=("start", "помощь", "справка"),
+        spoken=with_only("me", "мне"),
+        slash_only=("start",),
     ),
     Command(
         "pair",
@@ -53,7 +111,8 @@ COMMANDS: tuple[Command, ...] = (
         private_only=True,
         listed=False,
         changes=True,
-        usage="CODE",
+        usage={"en": "CODE", "ru": "КОД"},
+        spoken=a_key,
     ),
     Command(
         "allow",
@@ -61,7 +120,8 @@ COMMANDS: tuple[Command, ...] = (
         {"en": "let a person or a group in", "ru": "впустить человека или группу"},
         role=Role.ADMIN,
         changes=True,
-        usage="CODE [level] [admin]",
+        usage={"en": "CODE [level] [admin]", "ru": "КОД [уровень] [admin]"},
+        spoken=a_key,
     ),
     Command(
         "revoke",
@@ -69,11 +129,12 @@ COMMANDS: tuple[Command, ...] = (
         {"en": "take access back", "ru": "закрыть доступ"},
         role=Role.ADMIN,
         changes=True,
-        usage="KEY",
+        usage={"en": "KEY", "ru": "КЛЮЧ"},
+        spoken=a_key,
     ),
 )
 
-_BY_NAME = {name: command for command in COMMANDS for name in (command.name, *command.aliases)}
+_BY_NAME = {name: command for command in COMMANDS for name in command.names}
 
 
 def find(name: str) -> Command | None:
@@ -86,5 +147,5 @@ def menu(language: Language, *, private: bool, admin: bool = False) -> list[tupl
     return [
         (command.name, command.describe[language])
         for command in COMMANDS
-        if command.listed and may_use(command, role) and (private or not command.private_only)
+        if command.offered(role, private=private)
     ]

@@ -54,7 +54,9 @@ def test_names_and_aliases_are_unique_and_described_in_every_language() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_menus_offer_admin_commands_to_admins_only(language: Language) -> None:
     names = {name for name, _ in menu(language, private=True)}
-    assert names == {"ask", "sources", "why", "help"}
+    assert {"ask", "runbook", "incident", "sources", "why", "forget", "help"} <= names
+    assert names.isdisjoint({"mute", "pair", "allow", "revoke"})
+    assert {name for name, _ in menu(language, private=False)} == names | {"mute"}
     admin = {name for name, _ in menu(language, private=True, admin=True)}
     assert admin == names | {"allow", "revoke"}
     # The platform's rules: https://core.telegram.org/bots/api#botcommand
@@ -146,7 +148,7 @@ async def test_help_lists_what_the_person_may_use_in_their_language() -> None:
 async def test_an_unknown_command_points_to_help() -> None:
     bot = Bot()
     await bot.let_in(ANN)
-    for typed in ("/reindex", "/forget all", "/setprompt be nice"):
+    for typed in ("/reindex", "/setprompt be nice", "/frobnicate"):
         seen = await bot.says(ANN, typed)
         assert "`/help`" in seen.shown
         assert seen.answers == []

@@ -1,0 +1,59 @@
+"""What a message asks: its words, with what they lean on where they alone would ask nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.chat import Incoming
+from bot.subject import alert_names, subject
+from graph.followup import BOT, needs_context
+from graph.mentions import weight
+from graph.model import Turn
+from graph.smalltalk import is_blank, is_small_talk
+
+_SHORT = 2  # words
+
+
+def about(words: str, event: Incoming, history: Sequence[Turn]) -> str:
+    """The question, with what the message or thread above is about where the words alone would
+    ask nothing.
+
+    Follow-ups such as "why?" stay as they are: the machine resolves them from the history.
+    """
+    quote = event.quote.text.strip() if event.quote else ""
+    if not quote:
+        return _about_thread(words, event, history)
+    if len(history) > 1:
+        return words
+    quote = history[0].text if history else quote
+    if is_blank(words):
+        return quote
+    return f"{quote}\n\n{words}" if _asks_nothing(words, history) else words
+
+
+def _about_thread(words: str, event: Incoming, history: Sequence[Turn]) -> str:
+    """A bare mention asks what was said last; "what do I check?" asks about the thread's alert."""
+    told = subject(event.context)
+    if not told or any(turn.who == BOT for turn in history):
+        return words
+    if is_blank(words):
+        last = next((item.text for item in reversed(event.context) if not is_blank(item.text)), "")
+        return last if weight(last) > 1 else f"{told}\n\n{last}"
+    return f"{told}\n\n{words}" if _asks_nothing(words, history) else words
+
+
+def _asks_nothing(words: str, history: Sequence[Turn]) -> bool:
+    """Whether `words` name nothing that could be looked for, and are no follow-up either."""
+    if is_small_talk(words) or needs_context(words, history):
+        return False
+    few = len(words.split()) <= _SHORT and weight(words) <= 1
+    return few or weight(words) == 0
+
+
+def named(words: str, event: Incoming) -> str:
+    """What a runbook is looked for by: the words, else the alert above."""
+    if not is_blank(words):
+        return words
+    texts = [event.quote] if event.quote else [*event.context]
+    found = [name for item in texts for name in alert_names(item.text)]
+    return found[0] if found else subject(texts)
