@@ -93,9 +93,10 @@ class Asking:
             asker if event.private else "",
         )
         self._recall.remember(question.id, remembered)
-        self._recall.add(
-            room(event), Exchange(question.id, asker, question.text, answer.text, question.scope)
+        exchange = Exchange(
+            question.id, asker, question.text, answer.text, question.scope, event.text
         )
+        self._recall.add(room(event), exchange)
         post = event.private and event.place.kind != "private"
         if post:
             line = f"/{way} {trace.resolved}"

@@ -44,13 +44,15 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A question with its answer. `asker` is a person's key and never leaves this module."""
+    """A question with its answer. `asker` is a person's key and never leaves this module; `said`
+    are the words as others in the conversation saw them."""
 
     question_id: str
     asker: str
     asked: str
     reply: str
     scope: Scope
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,9 +237,12 @@ def _around(
 
 
 def _is_exchange(quote: Quote, said: Sequence[Exchange]) -> bool:
-    return _answer_quoted(quote.text, said) is not None or _words(quote.text) in {
-        _words(item.asked) for item in said
-    }
+    """Whether the message is one of the exchanges, with or without the mention of the bot."""
+    words = _words(quote.text)
+    asked = (_words(item.said or item.asked) for item in said)
+    return _answer_quoted(quote.text, said) is not None or any(
+        own and (words == own or words.endswith(f" {own}")) for own in asked
+    )
 
 
 def _told(quotes: Sequence[Quote]) -> tuple[Turn, ...]:

@@ -30,9 +30,10 @@ from bot.limits import Limiter
 from bot.ports import Conversation, Platform, Sink
 from bot.registry import factory
 from bot.roll import make_access, open_roll
+from bot.threads import FollowedThreads
 from bot.traces import TraceLog
 
-INBOX_FILE, FEEDBACK_FILE = "inbox.db", "feedback.db"
+INBOX_FILE, FEEDBACK_FILE, THREADS_FILE = "inbox.db", "feedback.db", "threads.db"
 
 _SAME_SIGNAL = 0.5  # seconds
 
@@ -41,7 +42,19 @@ _log = logging.getLogger(__name__)
 OnAdded = Callable[[Incoming], Awaitable[Literal["stay", "leave"]]]
 """Asked when the bot was added to a group: whether it stays."""
 
-MakePlatforms = Callable[[OnAdded], Sequence[Platform]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What platforms ask of the application: whether to stay in a group (`on_added`), what their
+    page of the bot shows (`pages`), in which threads it needs no mention (`threads`)."""
+
+    on_added: OnAdded
+    pages: Pages
+    threads: FollowedThreads
+
+
+MakePlatforms = Callable[[Wanted], Sequence[Platform]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +64,7 @@ class Stores:
     inbox: Mailbox
     roll: Roll
     feedback: FeedbackLog
+    threads: FollowedThreads
 
 
 @asynccontextmanager
@@ -61,7 +75,12 @@ async def stores(home: Path, platforms: Sequence[str]) -> AsyncIterator[Stores]:
     """
     inbox: Mailbox = await factory("inbox.sqlite")(home / INBOX_FILE, platforms=platforms)
     try:
-        yield Stores(inbox, open_roll(home), factory("feedback.sqlite")(home / FEEDBACK_FILE))
+        yield Stores(
+            inbox,
+            open_roll(home),
+            factory("feedback.sqlite")(home / FEEDBACK_FILE),
+            factory("threads.sqlite")(home / THREADS_FILE),
+        )
     finally:
         await inbox.close()
 
@@ -118,6 +137,7 @@ def _answering(app: App, kept: Stores) -> Answering:
         sources=app.index.sources,
         web=settings.web,
         contact=settings.contact,
+        threads=kept.threads,
         leave_strangers=settings.leave_strangers,
     )
 

@@ -37,8 +37,8 @@ def called(event: Incoming, roots: Mapping[str, str], *, answered: bool) -> Call
     slashed = parse(event.text)
     if slashed is not None and root and slashed[0] == root.casefold():
         return _below_root(slashed[1])
-    if event.private and root:
-        return _below_root(event.text)
+    if event.private:
+        return _below_root(event.text.lstrip("/ "))
     if slashed is not None:
         return Called(find(slashed[0]), *slashed)
     return _spoken(event, answered)

@@ -18,6 +18,7 @@ from adapters.memory.inbox import MemoryInbox
 from adapters.memory.index import MemoryIndex
 from adapters.memory.platform import MemoryPlatform
 from adapters.memory.roll import MemoryRoll
+from adapters.memory.threads import MemoryThreads
 from bot.access import Grant
 from bot.app import App
 from bot.chat import Incoming, Kind, Person, Place
@@ -42,7 +43,7 @@ def app(tmp_path: Path) -> App:
 
 @pytest.fixture
 def kept() -> Stores:
-    return Stores(MemoryInbox(), MemoryRoll(), MemoryFeedback())
+    return Stores(MemoryInbox(), MemoryRoll(), MemoryFeedback(), MemoryThreads())
 
 
 @pytest.fixture
