@@ -22,6 +22,8 @@ from bot.commands.called import Called, called
 from bot.commands.table import find
 from bot.feedback import FeedbackLog
 from bot.hand_off import HandOff, OnDuty
+from bot.oncall import Watch
+from bot.oncall_question import inquiry
 from bot.ports import Conversation, SourceRecord
 from bot.posting import Posting
 from bot.pressing import Pressing
@@ -41,8 +43,9 @@ class Answering:
     """The handler of the desk (bot/inbox.py). One for all conversations of a process.
 
     `sources` lists what is indexed, `keep` stores traces, `contact` is who can always be asked,
-    `on_duty` who is on call, `web` allows the web search in chats. `threads` are those in which
-    the bot needs no mention. `roots` names the one slash command of platforms that have one.
+    `on_duty` who is on call, `watch` is what /oncall answers from, `web` allows the web search in
+    chats. `threads` are those in which the bot needs no mention. `roots` names the one slash
+    command of platforms that have one.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class Answering:
         web: bool = True,
         contact: str = "",
         on_duty: OnDuty | None = None,
+        watch: Watch | None = None,
         threads: FollowedThreads | None = None,
         roots: Mapping[str, str] | None = None,
         leave_strangers: bool = True,
@@ -77,7 +81,7 @@ class Answering:
             web=web,
             now=now,
         )
-        self._desk = Desk(access, roll, self._recall, sources, threads, roots or {})
+        self._desk = Desk(access, roll, self._recall, sources, threads, roots or {}, watch)
         self._told: OrderedDict[str, datetime] = OrderedDict()
 
     async def __call__(
@@ -136,13 +140,22 @@ class Answering:
     async def _question(self, event: Incoming, conversation: Conversation, late: bool) -> None:
         scope = await self._access.scope(event)
         answered = self._recall.last(room(event)) is not None
-        call = called(event, self._desk.roots, answered=answered)
+        call = self._of_roster(event, called(event, self._desk.roots, answered=answered))
         if call is not None:
             await self._called(event, conversation, scope, call, late)
         elif scope is None:
             await self._tell_how(event, conversation)
         else:
             await self._ask(event, conversation, scope, Ask(event.text), late)
+
+    def _of_roster(self, event: Incoming, call: Called | None) -> Called | None:
+        """A question about who is on call, asked in whatever way, is a use of /oncall."""
+        words = event.text if call is None else call.argument
+        asked = call is None or (call.command is not None and call.command.name == "ask")
+        watch = self._desk.watch
+        if not asked or watch is None or inquiry(words, watch) is None:
+            return call
+        return Called(find("oncall"), "oncall", words)
 
     async def _called(
         self,
@@ -272,9 +285,11 @@ def _refusal(command: Command, call: Call) -> Reply | None:
 
 
 def _language(called: Called, event: Incoming) -> Language:
-    """That of the words behind a command, unless they are codes and keys."""
+    """That of the words behind a command, unless they are codes and keys, or of its own name in
+    another alphabet."""
     plain = called.command is not None and not called.command.changes
-    return language_of(called.argument if plain else "", event.language)
+    name = "" if called.name.isascii() else called.name
+    return language_of(f"{name} {called.argument}" if plain else "", event.language)
 
 
 def _unread(event: Incoming, words: str) -> list[str]:

@@ -4,13 +4,16 @@ people of calendars as people of chats, and the time zone of whoever asks."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from difflib import get_close_matches
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from bot.chat import Person, Place
+from bot.chat import Incoming, Person, Place
+from bot.errors import RosterDown
+from bot.hand_off import Duty
 from bot.oncall_settings import OnCallSettings
 from bot.registry import factory
 from bot.roster import Freshness, Roster, Schedule, Shift
@@ -151,6 +154,16 @@ class Watch:
             schedule, start, end, tuple(shifts), tuple(gaps), standing.next, standing.reach,
             standing.freshness,
         )  # fmt: skip
+
+    async def on_duty(self, event: Incoming) -> Duty | None:
+        """Who is on call now for the place where something is asked: for a hand-off."""
+        shifts: list[Shift] = []
+        for schedule in self.of_place(event.place):
+            with suppress(RosterDown):
+                shifts += (await self.report(schedule)).shifts
+        known = [(shift, self.colleague(shift)) for shift in shifts if shift.person]
+        names = dict.fromkeys(one.name if one else shift.person for shift, one in known)
+        return Duty(tuple(names), self.mentions(shifts, event.place.platform)) if names else None
 
     async def unmapped(self, platforms: Collection[str]) -> Sequence[str]:
         """Names of people on call now or next who are nobody on any of `platforms`."""

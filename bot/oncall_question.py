@@ -46,10 +46,12 @@ _ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """`team` as it was written, "" when none was; `text` is where the time is read from."""
+    """`team` as it was written, "" when none was; `text` is where the time is read from; `unread`
+    are words in the place of a time that are none."""
 
     team: str
     text: str
+    unread: str = ""
 
 
 def inquiry(text: str, watch: Watch) -> Inquiry | None:
@@ -59,8 +61,8 @@ def inquiry(text: str, watch: Watch) -> Inquiry | None:
         return None
     pieces = [without_time(match[side]) for side in ("before", "after")]
     team = " ".join(piece for piece in pieces if piece)
-    if not team or watch.named(_bare(team)) is not None:
-        return Inquiry(_bare(team), text)
+    if not team or watch.named(bare(team)) is not None:
+        return Inquiry(bare(team), text)
     unknown = _FOR.fullmatch(team)
     if unknown is None or len(unknown["team"].split()) > _UNKNOWN:
         return None
@@ -74,6 +76,7 @@ def without_time(words: str) -> str:
     return " ".join(_FILLER.sub(" ", rest).split())
 
 
-def _bare(team: str) -> str:
+def bare(team: str) -> str:
+    """A team's name without the preposition before it."""
     match = _FOR.fullmatch(team)
     return match["team"] if match else team

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bot.oncall_texts import SENTENCES
 from graph.model import Language
 from graph.text import has_words, question_language
 
@@ -222,6 +223,7 @@ _SENTENCES: dict[str, dict[Language, str]] = {
     "why_web": {"en": "Web: {status}", "ru": "Интернет: {status}"},
     "why_id": {"en": "Question id: `{id}`", "ru": "Номер вопроса: `{id}`"},
 }
+_SENTENCES |= SENTENCES
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#~])")
 _SHOWN = 80  # characters of a name

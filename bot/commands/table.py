@@ -11,6 +11,7 @@ from bot.commands.access_commands import allow, pair, revoke
 from bot.commands.ask import USAGE, ask
 from bot.commands.call import Ask, Call, Command
 from bot.commands.help import show_help
+from bot.commands.oncall import ONCALL, oncall, spoken_oncall
 from bot.commands.runbook import (
     INCIDENT,
     RUNBOOK,
@@ -60,6 +61,16 @@ COMMANDS: tuple[Command, ...] = (
         aliases=("инцидент",),
         usage=INCIDENT,
         spoken=SPOKEN_INCIDENT,
+    ),
+    Command(
+        "oncall",
+        oncall,
+        {"en": "who is on call, now or at a time", "ru": "кто дежурит, сейчас или в другое время"},
+        aliases=("on-call", "whoisoncall", "who", "дежурный", "кто"),
+        postable=True,
+        usage=ONCALL,
+        spoken=spoken_oncall,
+        slash_only=("who", "кто"),
     ),
     Command(
         "sources",
