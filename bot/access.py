@@ -72,8 +72,15 @@ class Roll(Protocol):
 
 
 def place_key(place: Place) -> str:
-    """A place as an entry of the roll; topics share their chat's."""
-    return f"{place.platform}:{place.id}:chat"
+    """A place as an entry of the roll; topics share their chat's. A place that other
+    organisations share is another one: what was granted before they came does not hold there."""
+    return f"{place.platform}:{place.id}:{'shared' if place.outsiders else 'chat'}"
+
+
+def is_personal(event: Incoming) -> bool:
+    """Whether access is a matter of the person and not of the place: in private, and for a guest
+    among people of the organisation."""
+    return event.place.kind == "private" or (event.person.outsider and not event.place.outsiders)
 
 
 class Access:
@@ -108,30 +115,34 @@ class Access:
 
         In private that is the person's own level, in a group the level the place was let in with:
         an admin who asks in a group sees what the group may see. Whoever asks in a group for an
-        answer to themselves gets their own level, or that of the group when they have none.
+        answer to themselves gets their own level, or that of the group when they have none. A
+        guest in a group needs to be let in by name, and sees no more than both levels allow.
         """
         if event.person.is_bot:
             return None
         if event.place.kind == "private" or event.private:
-            own = await self._own_scope(event.person)
-            if own is not None or event.place.kind == "private":
-                return own
+            own = await self._own_level(event.person)
+            if own is not None or is_personal(event):
+                return self._scope(own) if own else None
         grant = await self._roll.grant(place_key(event.place))
-        return self._scope(grant.level) if grant else None
+        level = grant.level if grant else None
+        if level is not None and is_personal(event):
+            own = await self._own_level(event.person)
+            level = min(level, own, key=LEVELS.index) if own else None
+        return self._scope(level) if level else None
 
-    async def _own_scope(self, person: Person) -> Scope | None:
+    async def _own_level(self, person: Person) -> str | None:
         if person.key in self._admins:
-            return self._scope(LEVELS[-1])
+            return LEVELS[-1]
         grant = await self._roll.grant(person.key)
-        return self._scope(grant.level) if grant else None
+        return grant.level if grant else None
 
     def _scope(self, level: str) -> Scope:
         return Scope(levels=levels_up_to(level), now=self._now(), private_names=self._private_names)
 
     async def code(self, event: Incoming) -> Code:
         """The code by which this person, or this group, can be let in; the same within its life."""
-        private = event.place.kind == "private"
-        return await self._code(event.person.key if private else place_key(event.place))
+        return await self._code(event.person.key if is_personal(event) else place_key(event.place))
 
     async def first_code(self) -> Code | None:
         """The code that makes its first user admin; None when there is an admin already."""

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from bot import buttons
-from bot.access import Access, Role, Roll, place_key
+from bot.access import Access, Role, Roll, is_personal, place_key
 from bot.asked import about, named
 from bot.asking import Asking, Keep, Way, question_id
 from bot.chat import Incoming, Kind, Place, Reply
@@ -36,6 +36,7 @@ from graph.model import Language, Question, Scope
 _log = logging.getLogger(__name__)
 
 _NAMED = 5  # attachments
+_OF_ONE_ORGANISATION = frozenset({"slack"})  # whose people alone can add the bot to a channel
 _HOURS_FROM = timedelta(hours=2)  # from here on an age is told in hours
 
 
@@ -110,9 +111,11 @@ class Answering:
     async def on_added(self, event: Incoming) -> Literal["stay", "leave"]:
         """Whether to stay in a group that `event.person` added the bot to.
 
-        An outsider's group is left, unless an admin has let it in before. Raises StorageError.
+        Where anybody in the world can add it, a stranger's group is left, unless an admin has let
+        it in before. Raises StorageError.
         """
-        if not self._leave_strangers or event.place.kind == "private":
+        open_to_all = event.place.platform not in _OF_ONE_ORGANISATION
+        if not self._leave_strangers or event.place.kind == "private" or not open_to_all:
             return "stay"
         known = await self._access.role(event.person) is not Role.STRANGER
         granted = await self._roll.grant(place_key(event.place)) is not None
@@ -221,17 +224,17 @@ class Answering:
 
     async def _tell_how(self, event: Incoming, conversation: Conversation) -> None:
         """How to ask for access: to a person whenever they write, to a group once an hour."""
-        private = event.place.kind == "private"
-        unseen = private or event.private
+        personal = is_personal(event)
+        unseen = personal or event.private
         if not unseen and not self._may_tell(place_key(event.place)):
             return
         code = await self._access.code(event)
-        key = "ask_access" if private else "ask_access_group"
+        key = "ask_access" if personal else "ask_access_group"
         words = "" if parse(event.text) else event.text
         language = language_of(words, event.language)
         allow = self._desk.spelled(event.place.platform, "allow")
         told = text(key, language, code=code.text, allow=allow)
-        await conversation.say(Reply(told, private=event.private))
+        await conversation.say(Reply(told, private=event.private or event.person.outsider))
 
     def _may_tell(self, key: str) -> bool:
         bounds, now = self._recall.bounds, self._now()

@@ -10,13 +10,16 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from bot.inbox import DeskOptions
 from bot.limits import Rate, Rates
 
 _DESK, _RATES = DeskOptions(), Rates()
 _TELEGRAM_TOKEN = re.compile(r"\d{3,}:[A-Za-z0-9_-]{20,}", re.ASCII)
+_SLACK_TOKEN = re.compile(r"(?:xoxb|xapp)-[A-Za-z0-9-]{10,}", re.ASCII)
+_SIGNING_SECRET = re.compile(r"[0-9a-fA-F]{20,128}", re.ASCII)
+_COMMAND = re.compile(r"/[a-z0-9_-]{1,31}", re.ASCII)
 _WEBHOOK_SECRET = re.compile(r"[A-Za-z0-9_-]{16,256}", re.ASCII)
 _IDS = {
     "telegram": (re.compile(r"[1-9]\d*", re.ASCII), "a number, as in telegram:42"),
@@ -25,6 +28,8 @@ _IDS = {
 _OTHERS = {
     "xoxb-": "a Slack bot token",
     "xapp-": "a Slack app token",
+    "xoxp-": "a Slack token of a person",
+    "xoxe": "a Slack token that expires; switch token rotation off",
     "xox": "a Slack token",
     "sk-": "a model provider's key",
     "http": "an address",
@@ -67,6 +72,22 @@ class RateSettings(Section):
         )
 
 
+class SlackSettings(Section):
+    """How the bot behaves on Slack. `command` is the name of its slash command, as the app's
+    manifest has it."""
+
+    follow_threads: bool = True  # after one mention, a thread needs no other
+    command: str = "/belay"
+
+    @field_validator("command")
+    @classmethod
+    def a_slash_command(cls, value: str) -> str:
+        value = value if value.startswith("/") else f"/{value}"
+        if not _COMMAND.fullmatch(value):
+            raise ValueError(f"{value!r} is no slash command, as in /belay")
+        return value
+
+
 def listed(value: Any) -> Any:
     """A list that was written as one item, or with empty items, as people leave them."""
     if isinstance(value, str | int):
@@ -93,13 +114,46 @@ def telegram_token(value: str) -> str:
     """A token as @BotFather gives it. Raises ValueError."""
     if not value or _TELEGRAM_TOKEN.fullmatch(value):
         return value
-    other = next((what for start, what in _OTHERS.items() if value.startswith(start)), "")
-    if other:
+    if other := _what(value):
         raise ValueError(f"this is {other}; a Telegram token looks like 123456:AA… (@BotFather)")
     raise ValueError(
         "this is no Telegram token: digits, a colon and about 35 letters, without blanks and "
         "quotes, as @BotFather shows it"
     )
+
+
+def slack_bot_token(value: str) -> str:
+    """A token as the app's page OAuth & Permissions shows it. Raises ValueError."""
+    return _slack_token(value, "xoxb-", "a Slack bot token", "OAuth & Permissions")
+
+
+def slack_app_token(value: str) -> str:
+    """A token as the app's page Basic Information shows it. Raises ValueError."""
+    return _slack_token(value, "xapp-", "a Slack app token", "Basic Information")
+
+
+def _slack_token(value: str, start: str, what: str, page: str) -> str:
+    if not value or (value.startswith(start) and _SLACK_TOKEN.fullmatch(value)):
+        return value
+    looks = f"{what} begins with {start} ({page} of the app's configuration)"
+    other = "" if value.startswith(start) else _what(value)
+    raise ValueError(f"this is {other}; {looks}" if other else f"this is no such token: {looks}")
+
+
+def slack_signing_secret(value: str) -> str:
+    """Raises ValueError for what cannot be one."""
+    if not value or _SIGNING_SECRET.fullmatch(value):
+        return value
+    looks = "a signing secret is 32 digits and letters a to f (Basic Information of the app)"
+    other = _what(value)
+    raise ValueError(f"this is {other}; {looks}" if other else looks)
+
+
+def _what(value: str) -> str:
+    """What a value that stands in the wrong place looks like; "" when nobody knows."""
+    if _TELEGRAM_TOKEN.fullmatch(value):
+        return "a Telegram token"
+    return next((what for start, what in _OTHERS.items() if value.startswith(start)), "")
 
 
 def webhook_secret(value: str) -> str:

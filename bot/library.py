@@ -16,7 +16,7 @@ from bot.ingest.sync import sync
 from bot.ports import Source, SourceRecord
 from bot.progress import Progress
 from bot.registry import factory
-from bot.settings import SourceSettings
+from bot.sections import SourceSettings
 from graph.model import Access
 
 LOCK_FILE = "sync.lock"

@@ -199,6 +199,16 @@ class Platform(Protocol):
     async def close(self) -> None: ...
 
 
+@runtime_checkable
+class Completing(Protocol):
+    """A platform whose events say less than is needed to answer them. Optional."""
+
+    async def completed(self, event: Incoming) -> Incoming:
+        """The event with what had to be looked up: who asks, who reads along, what was said
+        before. Called when the event is worked on, long after it was acknowledged. Raises
+        DeliveryFailed, PlatformGone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What `belay doctor` found out about one thing.

@@ -18,6 +18,7 @@ FACTORIES: dict[str, str] = {
     "feedback.sqlite": "adapters.sqlite.feedback:SqliteFeedback",
     "threads.sqlite": "adapters.sqlite.threads:SqliteThreads",
     "roster.ical": "adapters.ical:create",
+    "platform.slack": "adapters.slack:create",
     "platform.telegram": "adapters.telegram:create",
     "embedder.builtin": "adapters.use:create",
     "embedder.e5": "adapters.e5:create",

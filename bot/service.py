@@ -1,7 +1,7 @@
 """The running bot: platforms that receive, one desk that has every event answered, a clean end.
 
     async with stores(settings.home, ["telegram"]) as kept:
-        service = Service(app, kept, lambda on_added: [telegram])
+        service = Service(app, kept, lambda wanted: [telegram])
         await service.run(stop)
 
 Setting `stop` ends it: nothing more is received, what is being answered gets its grace, and what
@@ -24,10 +24,14 @@ from bot.answering import Answering
 from bot.app import App
 from bot.chat import Incoming
 from bot.delivery import Mailbox
+from bot.errors import AccessWithdrawn
 from bot.feedback import FeedbackLog
+from bot.home import Home, Pages
 from bot.inbox import Desk
+from bot.ingest.lock import as_seen
+from bot.library import LOCK_FILE
 from bot.limits import Limiter
-from bot.ports import Conversation, Platform, Sink
+from bot.ports import Completing, Conversation, Platform, SourceRecord
 from bot.registry import factory
 from bot.roll import make_access, open_roll
 from bot.threads import FollowedThreads
@@ -41,7 +45,6 @@ _log = logging.getLogger(__name__)
 
 OnAdded = Callable[[Incoming], Awaitable[Literal["stay", "leave"]]]
 """Asked when the bot was added to a group: whether it stays."""
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,21 +94,24 @@ class Service:
     def __init__(self, app: App, kept: Stores, make: MakePlatforms) -> None:
         settings = app.settings
         self._grace = settings.desk.grace
-        answering = _answering(app, kept)
-        self._platforms = {platform.name: platform for platform in make(answering.on_added)}
+        self._receiving = 0  # platforms
+        self._answering = _answering(app, kept)
+        wanted = Wanted(self._answering.on_added, _home(app, kept), kept.threads)
+        self._platforms = {platform.name: platform for platform in make(wanted)}
         self._desk = Desk(
             kept.inbox,
             self._conversation,
-            answering,
+            self._handle,
             options=settings.desk.options(),
             limiter=Limiter(settings.rates.rates()),
-            gone=answering.gone,
+            gone=self._answering.gone,
         )
 
     async def run(self, stop: asyncio.Event) -> None:
         """Receives and answers until `stop` is set, then drains and closes the platforms.
 
-        Raises SettingsError when a platform does not accept its token.
+        Raises SettingsError when a platform does not accept its token. When one platform takes
+        the bot's access back later, the others go on.
         """
         async with AsyncExitStack() as stack:
             for platform in self._platforms.values():
@@ -113,7 +119,7 @@ class Service:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._desk.run())
                 receiving = [
-                    group.create_task(_receive(platform, self._desk))
+                    group.create_task(self._receive(platform))
                     for platform in self._platforms.values()
                 ]
                 await stop.wait()
@@ -124,6 +130,27 @@ class Service:
 
     def _conversation(self, event: Incoming) -> Conversation:
         return self._platforms[event.place.platform].conversation(event)
+
+    async def _handle(
+        self, event: Incoming, conversation: Conversation, attempt: int, *, late: bool
+    ) -> None:
+        platform = self._platforms[event.place.platform]
+        if isinstance(platform, Completing):
+            event = await platform.completed(event)
+        await self._answering(event, conversation, attempt, late=late)
+
+    async def _receive(self, platform: Platform) -> None:
+        """A platform that ends by itself must not leave a process behind that only looks alive."""
+        self._receiving += 1
+        try:
+            await platform.run(self._desk)
+        except AccessWithdrawn as error:
+            self._receiving -= 1
+            if not self._receiving:
+                raise
+            _log.error("%s has ended: %s. %s", platform.name, error, error.remedy)
+        else:
+            raise RuntimeError(f"{platform.name} stopped receiving")
 
 
 def _answering(app: App, kept: Stores) -> Answering:
@@ -138,14 +165,20 @@ def _answering(app: App, kept: Stores) -> Answering:
         web=settings.web,
         contact=settings.contact,
         threads=kept.threads,
+        roots={"slack": settings.slack.command.removeprefix("/")},
         leave_strangers=settings.leave_strangers,
     )
 
 
-async def _receive(platform: Platform, sink: Sink) -> None:
-    """A platform that ends by itself must not leave a process behind that only looks alive."""
-    await platform.run(sink)
-    raise RuntimeError(f"{platform.name} stopped receiving")
+def _home(app: App, kept: Stores) -> Home:
+    """The page of the bot, with the state of each source as it really is."""
+    settings = app.settings
+
+    async def sources() -> Sequence[SourceRecord]:
+        lock = settings.home / LOCK_FILE
+        return [as_seen(record, lock) for record in await app.index.sources()]
+
+    return Home(make_access(settings, kept.roll), sources, f"{settings.slack.command} ")
 
 
 @contextmanager

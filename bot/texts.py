@@ -211,6 +211,9 @@ _SENTENCES: dict[str, dict[Language, str]] = {
     "sync_complete": {"en": "up to date", "ru": "всё прочитано"},
     "sync_interrupted": {"en": "interrupted, not complete", "ru": "прервано, не полностью"},
     "sync_failed": {"en": "could not be read the last time", "ru": "в последний раз не удалось"},
+    "suggest_sources": {"en": "What have you read?", "ru": "Что ты прочитал?"},
+    "suggest_oncall": {"en": "Who is on call now?", "ru": "Кто сейчас дежурит?"},
+    "suggest_help": {"en": "What can I ask you?", "ru": "Что можно спросить?"},
     "why_question": {"en": "Looked for: {question}", "ru": "Искал: {question}"},
     "why_verdict": {
         "en": "Verdict: {verdict} ({reason}), relevance {relevance}, enough from {threshold}",

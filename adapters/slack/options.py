@@ -27,6 +27,7 @@ class Options:
     known: int = 10_000  # people and channels
     prompt_timeout: float = 10.0  # for what nobody waits for: a home page, suggested prompts
     lookup_timeout: float = 10.0  # for one look at a person, a channel or a page of a thread
+    read_retries: int = 1  # of a look that Slack puts off
     page: int = 200  # messages
     pages: int = 5  # of a thread
     thread_messages: int = 30  # the first and the newest, as the context of a question

@@ -50,10 +50,22 @@ def run(command: Command[P], *args: P.args, **kwargs: P.kwargs) -> None:
 
 def secrets(settings: Settings) -> list[str]:
     """Setting values that no log line may show."""
-    hidden = (settings.model_key, settings.telegram_token, settings.telegram_webhook_secret)
+    hidden = (
+        settings.model_key,
+        settings.telegram_token,
+        settings.telegram_webhook_secret,
+        settings.slack_bot_token,
+        settings.slack_app_token,
+        settings.slack_signing_secret,
+    )
+    addresses = (
+        settings.model_url,
+        settings.web_search.proxy,
+        settings.telegram_api_url,
+        settings.slack_api_url,
+    )
     found = [value.get_secret_value() for value in hidden]
-    for address in (settings.model_url, settings.web_search.proxy, settings.telegram_api_url):
-        found.append(urlsplit(address).password or "")
+    found += [urlsplit(address).password or "" for address in addresses]
     return [value for value in (*found, *settings.oncall.secrets()) if value]
 
 

@@ -45,7 +45,7 @@ async def _serve(app: App, terminal: Terminal) -> None:
     async with stores(settings.home, names) as kept, HttpServer(Listening(host, port)) as http:
         await note_first_code(make_access(settings, kept.roll), terminal)
         service = Service(
-            app, kept, lambda on_added: make_platforms(settings, http=http, on_added=on_added)
+            app, kept, lambda wanted: make_platforms(settings, http=http, wanted=wanted)
         )
         with stop_signals() as stop:
             terminal.note(f"answering on {', '.join(names)}; Ctrl-C ends it")

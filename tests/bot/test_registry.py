@@ -53,6 +53,8 @@ async def built(name: str, home: Path) -> Any:
         return make(home / "some.db")
     if name == "platform.telegram":
         return make("123456789:AAexample-token-of-no-real-bot-at-all")
+    if name == "platform.slack":
+        return make("xoxb-example-token-of-no-real-bot", app_token="xapp-1-example-token")
     if name in ("embedder.openai", "model.openai"):
         return make(model="some-model", **REMOTE)
     if name == "source.folder":

@@ -61,7 +61,7 @@ def running(app: App, kept: Stores) -> Run:
     @asynccontextmanager
     async def run(*platforms: MemoryPlatform) -> AsyncIterator[None]:
         stop = asyncio.Event()
-        service = Service(app, kept, lambda on_added: platforms)
+        service = Service(app, kept, lambda wanted: platforms)
         async with asyncio.TaskGroup() as group:
             group.create_task(service.run(stop))
             try:
@@ -144,7 +144,7 @@ async def test_op_01_what_waits_at_the_end_is_answered_by_the_next_process(
     for answered in (True, False):
         telegram, stop = MemoryPlatform("telegram"), asyncio.Event()
         async with stores(tmp_path, ["telegram"]) as kept, asyncio.TaskGroup() as group:
-            service = Service(app, kept, lambda on_added, made=telegram: [made])
+            service = Service(app, kept, lambda wanted, made=telegram: [made])
             group.create_task(service.run(stop))
             if answered:
                 await telegram.until(lambda made=telegram: made.shown(question))
@@ -167,7 +167,7 @@ async def test_sc_08_platforms_are_told_whose_groups_to_leave(
     app: App, kept: Stores, person: Person, stays: str
 ) -> None:
     given: list[OnAdded] = []
-    Service(app, kept, lambda on_added: given.append(on_added) or [])
+    Service(app, kept, lambda wanted: given.append(wanted.on_added) or [])
     assert await given[0](Incoming(Kind.ADDED, GROUP, person, "1")) == stays
 
 
