@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from zlib import crc32
 
 from aiogram.methods import AnswerCallbackQuery, DeleteMessage
@@ -110,7 +110,7 @@ class TelegramConversation(Conversation):
         if self._pressed and reply.private and await self._toast(reply):
             return
         if self._note:
-            reply = Reply(f"{reply.markdown}\n\n{self._note}", reply.buttons, reply.answer)
+            reply = replace(reply, markdown=f"{reply.markdown}\n\n{self._note}")
         try:
             await self._deliver(reply, None)
         except Unclear as unclear:
@@ -126,8 +126,10 @@ class TelegramConversation(Conversation):
         self._signs.end()
         parts = cut(reply.markdown)
         for number, text in enumerate(parts):
-            markup = keyboard(reply.buttons) if number == len(parts) - 1 else None
-            part = _Part(number, forms(text, rich=self._line.rich), markup)
+            last = number == len(parts) - 1
+            markup = keyboard(reply.buttons) if last else None
+            mentions = reply.mentions if last else ()
+            part = _Part(number, forms(text, rich=self._line.rich, mentions=mentions), markup)
             await self._send(part, journal)
         await self._take_back()
 

@@ -25,6 +25,7 @@ from aiogram.types import (
     Message,
     MessageEntity,
     ReplyParameters,
+    User,
 )
 
 from adapters.markdown.links import without_tokens
@@ -32,7 +33,7 @@ from adapters.markdown.partial import closed
 from adapters.telegram.entities import FormattedText, utf16
 from adapters.telegram.render import LIMITS, suits_rich, to_plain, to_text
 from adapters.telegram.rich import count_blocks, to_rich
-from bot.chat import Button
+from bot.chat import Button, Person
 from bot.split import split
 
 VALUE_BYTES = 64
@@ -84,12 +85,33 @@ def _fits(markdown: str) -> bool:
     )
 
 
-def forms(part: str, *, rich: bool) -> list[Form]:
-    """The forms of a part, the best first."""
+def forms(part: str, *, rich: bool, mentions: Sequence[Person] = ()) -> list[Form]:
+    """The forms of a part, the best first. With `mentions` only text with entities comes before
+    the plain one: it alone names a person by id."""
     best = to_rich(part)
+    rich = rich and not mentions
     shown = [Form(best, rich=True)] if rich and best.strip() and suits_rich(part) else []
     plain = to_plain(part)
-    return [*shown, _form(to_text(part)), Form(plain if plain.strip() else _NOTHING)]
+    text = _with_mentions(_form(to_text(part)), mentions)
+    return [*shown, text, Form(plain if plain.strip() else _NOTHING)]
+
+
+def _with_mentions(form: Form, people: Sequence[Person]) -> Form:
+    """The people in a line of their own; left out where the message has no room for it."""
+    text, entities = form.text, list(form.entities)
+    for person in people:
+        if person.platform != "telegram" or not person.id.isdecimal():
+            continue
+        name = " ".join(person.name.split()) or person.id
+        gap = ", " if len(entities) > len(form.entities) else "\n\n"
+        user = User(id=int(person.id), is_bot=False, first_name=name)
+        entities.append(
+            MessageEntity(
+                type="text_mention", offset=utf16(text + gap), length=utf16(name), user=user
+            )
+        )
+        text += gap + name
+    return Form(text, tuple(entities)) if utf16(text) <= LIMITS.text_units else form
 
 
 def frame(markdown: str, *, rich: bool) -> Form | None:

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from adapters.telegram.message import cut
-from bot.chat import Button, Incoming, Kind, Reply
+from bot.chat import Button, Incoming, Kind, Person, Reply
 from bot.ports import Conversation
 from tests.adapters.telegram_kit import At, Handle, answer_with, echo, office
 from tests.servers.telegram_server import Lost, Refused, TelegramServer
@@ -333,3 +333,27 @@ async def test_op_10_a_backlog_is_answered_once_each_with_the_newest_words() -> 
         answers = await at.answered(at.server.chats.known[7], 6)
         assert [each.text for each in answers] == [f"re: question {n}" for n in range(6)]
         assert len(server.sent(boris)) == 1
+
+
+@pytest.mark.parametrize("rich", [True, False])
+async def test_people_are_mentioned_by_their_ids_and_by_nothing_in_the_text(rich: bool) -> None:
+    told = "On call: **@boris** 🚨 and [Ann](tg://user?id=7)"
+    people = (Person("telegram", "8", "Боря 🙂"), Person("slack", "U1", "Cara"))
+    async with office(answer_with(told, mentions=people)) as at:
+        at.server.rich = rich
+        at.server.says(at.anna, at.anna, "who is on call?")
+        (answer,) = await at.answered(at.anna)
+        assert answer.text.endswith("\n\nБоря 🙂")
+        units = answer.text.encode("utf-16-le")
+        rings = [e for e in answer.entities if e["type"] in ("text_mention", "mention")]
+        spans = [units[2 * e["offset"] : 2 * (e["offset"] + e["length"])] for e in rings]
+        assert [span.decode("utf-16-le") for span in spans] == ["Боря 🙂"]
+        assert [e["user"]["id"] for e in rings] == [8]
+
+
+async def test_a_person_of_another_messenger_is_not_mentioned() -> None:
+    people = (Person("slack", "U1", "Cara"),)
+    async with office(answer_with("Cara is on call.", mentions=people)) as at:
+        at.server.says(at.anna, at.anna, "who is on call?")
+        (answer,) = await at.answered(at.anna)
+        assert answer.text == "Cara is on call."
