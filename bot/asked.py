@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.chat import Incoming
 from bot.subject import alert_names, subject
-from graph.followup import BOT, needs_context
+from graph.followup import needs_context
 from graph.mentions import weight
 from graph.model import Turn
 from graph.smalltalk import is_blank, is_small_talk
@@ -34,11 +34,11 @@ def about(words: str, event: Incoming, history: Sequence[Turn]) -> str:
 def _about_thread(words: str, event: Incoming, history: Sequence[Turn]) -> str:
     """A bare mention asks what was said last; "what do I check?" asks about the thread's alert."""
     told = subject(event.context)
-    if not told or any(turn.who == BOT for turn in history):
+    if not told:
         return words
     if is_blank(words):
-        last = next((item.text for item in reversed(event.context) if not is_blank(item.text)), "")
-        return last if weight(last) > 1 else f"{told}\n\n{last}"
+        last = next(item.text for item in reversed(event.context) if not is_blank(item.text))
+        return f"{told}\n\n{last}"
     return f"{told}\n\n{words}" if _asks_nothing(words, history) else words
 
 

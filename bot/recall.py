@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 from bot.chat import Incoming, Person, Place, Quote
-from bot.subject import transcript
+from bot.subject import subject, transcript
 from graph.followup import ASKER, BOT, cut
 from graph.model import EVERYBODY, Answer, Citation, Ranked, Scope, Turn
 from graph.text import WORD, fold, normalise
@@ -167,8 +167,8 @@ class Recall:
         """What was said before, oldest first, as `person` may be reminded of it.
 
         A reply to one of the bot's answers goes on from there; a reply to any other message is
-        about that message and nothing else. `context` is what people said in the thread: a turn
-        before the exchanges, and one after them. Speakers are opaque ids, the asker is "user".
+        about that message and nothing else. `context` is what people said in the thread: before
+        the exchanges, and after them. Speakers are opaque ids, the asker is "user".
         """
         said = [
             item
@@ -177,7 +177,7 @@ class Recall:
         ]
         if quote is None or not quote.text.strip():
             first, last = _around(said, context)
-            return (*_told(first), *_turns(said, person.key), *_told(last))
+            return (*_told(first), *_turns(said, person.key), *reversed(_told(last)))
         place_of_answer = _answer_quoted(quote.text, said)
         if place_of_answer is None:
             return (Turn(QUOTED, cut(quote.text, self.bounds.quote_characters)),)
@@ -246,8 +246,9 @@ def _is_exchange(quote: Quote, said: Sequence[Exchange]) -> bool:
 
 
 def _told(quotes: Sequence[Quote]) -> tuple[Turn, ...]:
-    text = transcript(quotes)
-    return (Turn(QUOTED, text),) if text else ()
+    """What was said, and next to the question what it is about: that alone is leaned on."""
+    texts = (transcript(quotes), subject(quotes))
+    return tuple(Turn(QUOTED, text) for text in texts if text)
 
 
 def _prefix(place: Place) -> str:

@@ -115,8 +115,8 @@ class Runbooks:
             found = await self._named(name, question.scope)
             if found:
                 return await self._of_name(found, question)
-        found_anyhow = await self._machine.search(question.text, question.scope)
-        return self._by_meaning(found_anyhow, query_type)
+        anything = await self._machine.search(question.text, question.scope)
+        return self._by_meaning(anything, query_type)
 
     async def _named(self, text: str, scope: Scope) -> list[tuple[Fit, Passage]]:
         """The documents that bear the name best, each with the passage that does."""
@@ -174,43 +174,41 @@ class Runbooks:
         name = f"“{literal(asked_name(question.text))}”"
         if chosen.grade.verdict is not Verdict.RELEVANT or not chosen.passages:
             return self._nothing_sure(question, chosen, name, language)
-        citations = tuple(
-            Citation(number, passage, relevance)
-            for number, (passage, relevance) in enumerate(
-                zip(chosen.passages, chosen.relevance, strict=True), start=1
-            )
-        )
-        first = len(chosen.passages) - chosen.others
+        passages = list(chosen.passages)
+        first = len(passages) - chosen.others
         if first > 1:
             words = text("runbook_several", language, name=name)
         else:
-            words = await self._document(chosen, question.scope, language)
-        others = [f"- {_title(item.passage)} [{item.number}]" for item in citations[first:]]
+            words, passages[0] = await self._document(chosen, question.scope, language)
+        others = [f"- {_title(passages[at])} [{at + 1}]" for at in range(first, len(passages))]
         if others:
             words += "\n\n" + "\n".join([text("runbook_also", language), "", *others])
+        cited = zip(passages, chosen.relevance, strict=True)
         return Answer(
             question_id=question.id,
             outcome=Outcome.ANSWERED,
             text=words,
             language=language,
-            citations=citations,
+            citations=tuple(Citation(at, *item) for at, item in enumerate(cited, start=1)),
             confidence=confidence(chosen.relevance[0]),
             notes=chosen.notes,
         )
 
-    async def _document(self, chosen: _Chosen, scope: Scope, language: Language) -> str:
-        """Where it is from, and its first steps."""
+    async def _document(
+        self, chosen: _Chosen, scope: Scope, language: Language
+    ) -> tuple[str, Passage]:
+        """Where it is from with its first steps, and the passage that holds them."""
         passage = chosen.passages[0]
         document = await self._machine.ports.retriever.document(passage, scope)
         matched = None if chosen.named else passage
         steps = first_steps(document or [passage], matched, self._bounds.steps)
-        place = _title(passage, steps.heading if steps else ())
-        lines = [text("runbook_found", language, place=f"**{place}**") + (":" if steps else "")]
-        if steps is not None:
-            lines.append(steps.text)
-            if not steps.whole:
-                lines.append(f"*{text('runbook_more', language)}*")
-        return "\n\n".join(lines)
+        place = f"**{_title(passage, steps.heading if steps else ())}**"
+        if steps is None:
+            return text("runbook_found", language, place=place), passage
+        lines = [text("runbook_found", language, place=place) + ":", steps.text]
+        if not steps.whole:
+            lines.append(f"*{text('runbook_more', language)}*")
+        return "\n\n".join(lines), steps.passage
 
     def _nothing_sure(
         self, question: Question, chosen: _Chosen, name: str, language: Language

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
 from graph.blocks import blocks, join
 from graph.model import Passage
@@ -23,7 +22,7 @@ _CUT = "[…]"
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """`heading` is the section's path. `whole` is False when the document goes on."""
+    """`heading` is the section's path. `whole` is False when there are more steps."""
 
     passage: Passage
     heading: tuple[str, ...]
@@ -40,21 +39,26 @@ class StepBounds:
 def first_steps(
     document: Sequence[Passage], matched: Passage | None, bounds: StepBounds
 ) -> Steps | None:
-    """A numbered procedure if there is one, else commands, else a list, else how it begins.
+    """The first section that says what to do, from its first step on; without one the first
+    procedure, commands or list; without any how the document begins.
 
-    Steps of the `matched` passage, and sections that say what to do, come first. None for a
-    document that holds nothing to be quoted.
+    Steps in the `matched` passage come before all others. None for a document that holds nothing
+    to be quoted.
     """
-    found = [_Place(passage, at, unit) for at, passage in enumerate(document)
-             for unit in units(passage.text)]  # fmt: skip
-    if not found:
-        return None
+    found = [
+        _Place(passage, number, unit)
+        for number, passage in enumerate(document)
+        for unit in units(passage.text)
+    ]
     near = [place for place in found if matched is not None and place.passage.id == matched.id]
-    listed = [place for place in near if place.is_step] or [p for p in found if p.is_step]
-    if not listed:
-        return _steps((near or found)[: bounds.sentences], bounds)
-    first = min(listed, key=lambda place: place.rank)
-    return _steps(list(_run(found[found.index(first) :])), bounds)
+    steps = [place for place in near if place.is_step] or [p for p in found if p.is_step]
+    if steps:
+        rest = found[found.index(min(steps, key=lambda place: place.rank)) :]
+        section = [*_section(rest)]
+        more = any(place.is_step for place in rest[len(section) :])
+        return _quoted(section, bounds, more=more)
+    start = (near or found)[: bounds.sentences]
+    return _quoted(start, bounds) if start else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ class _Place:
 
     @property
     def heading(self) -> tuple[str, ...]:
-        return (*self.passage.heading, *self.unit.heading)[-1:] or (self.passage.title,)
+        return self.unit.heading or self.passage.heading
 
     @property
     def is_step(self) -> bool:
@@ -73,51 +77,66 @@ class _Place:
 
     @property
     def rank(self) -> tuple[bool, int, int, int]:
-        tier = _TIERS.index(self.unit.shape)
-        told = any(map(_TO_DO.search, (*self.unit.heading, self.unit.lead)))
-        return not (told or not tier), tier, self.number, self.unit.place
+        """Sections that say what to do in reading order; others by what they hold."""
+        told = any(_TO_DO.search(part) for part in (*self.heading[-1:], self.unit.lead))
+        tier = 0 if told else _TIERS.index(self.unit.shape)
+        return not told, tier, self.number, self.unit.place
 
 
-def _run(places: Sequence[_Place]) -> Iterator[_Place]:
-    """A procedure alone; commands and items with those that follow in their section."""
+def _section(places: Sequence[_Place]) -> Iterator[_Place]:
+    """The rest of the first place's section, in its passage."""
     first = places[0]
-    if first.unit.shape is Shape.PROCEDURE:
-        yield first
-        return
-    yield from takewhile(
-        lambda place: (
-            (place.passage.id, place.unit.heading) == (first.passage.id, first.unit.heading)
-        ),
-        places,
-    )
-
-
-def _steps(places: Sequence[_Place], bounds: StepBounds) -> Steps:
-    first = places[0]
-    pieces: list[str] = []
-    lead = ""
     for place in places:
-        if place.unit.lead and place.unit.lead != lead:
-            pieces.append(place.unit.lead)
-        same_list = bool(pieces) and place.unit.shape is Shape.LIST and place.unit.lead == lead
-        lead = place.unit.lead
-        if same_list and pieces[-1] != lead:
-            pieces[-1] += f"\n{place.unit.text}"
+        if (place.passage.id, place.heading) != (first.passage.id, first.heading):
+            return
+        yield place
+
+
+def _quoted(places: Sequence[_Place], bounds: StepBounds, *, more: bool = False) -> Steps:
+    pieces: list[str] = []
+    before: Unit | None = None
+    for place in places:
+        unit = place.unit
+        if before is not None and _goes_on(before, unit):
+            pieces[-1] += (" " if unit.shape is Shape.SENTENCE else "\n") + _text(unit)
         else:
-            pieces.append(place.unit.text)
+            table = unit.shape is Shape.ROW and unit.columns
+            pieces += [unit.lead] if unit.lead else []
+            pieces.append(f"{_head(unit)}\n{_text(unit)}" if table else _text(unit))
+        before = unit
     text = "\n\n".join(pieces)
-    bounded = _bounded(text, bounds.characters)
-    return Steps(first.passage, _path(first), bounded, bounded == text)
+    shown = _bounded(text, bounds.characters)
+    return Steps(places[0].passage, places[0].heading, shown, shown == text and not more)
 
 
-def _path(place: _Place) -> tuple[str, ...]:
-    return place.unit.heading or place.passage.heading
+def _goes_on(before: Unit, unit: Unit) -> bool:
+    """Whether both are of one paragraph, list or table."""
+    if before.shape is not unit.shape:
+        return False
+    if unit.shape is Shape.LIST:
+        return before.lead == unit.lead
+    if unit.shape is Shape.ROW:
+        return before.columns == unit.columns
+    return unit.shape is Shape.SENTENCE
+
+
+def _text(unit: Unit) -> str:
+    return _row(unit.cells) if unit.shape is Shape.ROW else unit.text
+
+
+def _head(unit: Unit) -> str:
+    return f"{_row(unit.columns)}\n{_row(['---'] * len(unit.columns))}"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _bounded(text: str, limit: int) -> str:
     """`text`, cut between blocks; one block alone is never cut."""
+    if len(text) <= limit:
+        return text
     kept = blocks(text)
     while len(kept) > 1 and len(join(kept)) > limit:
         kept.pop()
-    shown = join(kept).rstrip()
-    return text if shown == text.rstrip() else f"{shown}\n\n{_CUT}"
+    return f"{join(kept).rstrip()}\n\n{_CUT}"

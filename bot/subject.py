@@ -70,7 +70,7 @@ def alert_names(text: str) -> list[str]:
 
 
 def transcript(quotes: Sequence[Quote], bounds: SubjectBounds | None = None) -> str:
-    """The subject, then the messages as they were said, a line each: the newest that fit."""
+    """The messages as they were said, a line each: the newest that fit."""
     bounds = bounds or SubjectBounds()
     kept: list[str] = []
     room = bounds.transcript
@@ -81,7 +81,7 @@ def transcript(quotes: Sequence[Quote], bounds: SubjectBounds | None = None) -> 
             break
         if line:
             kept.insert(0, line)
-    return "\n".join(line for line in (subject(quotes, bounds), *kept) if line)
+    return "\n".join(kept)
 
 
 def _plain(quote: Quote) -> str:

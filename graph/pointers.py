@@ -53,6 +53,7 @@ _POINTER = _pattern(
     r"its?|it's|them|they|their|theirs|he|him|she|those|these|ones|both|mine",
     rf"(?:{_PLACE}|is|was|did|do|does|and|not|reset|fix|undo|stop|revert) that",
     r"thats?(?= (?:is|mean|happen|why|way)\b)|that(?=\W*$)",
+    r"(?:that|this)(?= (?:back|off|on|up|down|out|over|away|again|now|safely)\b)",
     r"this(?! (?:week|month|year|morning|time)\b)",
     r"(?:the|default|which|other|new|old) one|one(?= for\b)",
     r"the (?:other|rest|same|former|latter)|the (?:first|second|third|last)(?= one\b|\W*$)",

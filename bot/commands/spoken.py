@@ -48,13 +48,13 @@ def anything(rest: str) -> bool:
 
 
 def about(*compounds: str) -> Rule:
-    """A name or a description follows, no question. `compounds` are words that make one thing
-    together with the command's name: an "incident report" is no incident called "report"."""
+    """Nothing follows, or a name or a description, but no question. `compounds` are words that
+    make one thing together with the command's name: an "incident report" is none."""
     together = frozenset(compounds)
 
     def rule(rest: str) -> bool:
         words = _words(rest)
-        if not words or words[0] in together or _OPENERS.match(rest.lstrip(" :,—–-")):
+        if (words and words[0] in together) or _OPENERS.match(rest.lstrip(" :,—–-")):
             return False
         return not ("?" in rest and asks(rest.replace("?", " ")))
 

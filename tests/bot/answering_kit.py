@@ -118,7 +118,10 @@ class Bot:
         late: timedelta | None = None,
         language: str = "en",
         addressed: bool = True,
+        secretly: bool = False,
+        context: Sequence[str | Quote] = (),
     ) -> MemoryConversation:
+        """`secretly`: by a slash command whose answer nobody else sees."""
         event = replace(
             self._event(Kind.QUESTION, person, place, language),
             text=text,
@@ -126,6 +129,8 @@ class Bot:
             attachments=attachments,
             addressed=addressed,
             at=self.now - (late or timedelta()),
+            private=secretly,
+            context=tuple(Quote(item) if isinstance(item, str) else item for item in context),
         )
         return await self.handled(event, late=late is not None)
 

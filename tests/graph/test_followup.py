@@ -55,6 +55,8 @@ list all runbooks
 
 LEANING = """
 and on staging?
+how do we roll that back?
+can I turn this off?
 why?
 how do I fix it
 what's the default
