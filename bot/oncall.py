@@ -167,13 +167,16 @@ class Watch:
 
     async def unmapped(self, platforms: Collection[str]) -> Sequence[str]:
         """Names of people on call now or next who are nobody on any of `platforms`."""
-        found: dict[str, None] = {}
+        shifts: list[Shift] = []
         for schedule in self.roster.schedules():
-            standing = await self.roster.on_call(schedule.name, self.now())
-            for shift in (*standing.now, *standing.next):
-                known = self.colleague(shift)
-                if shift.person and not (known and any(map(known.on, platforms))):
-                    found[known.name if known else shift.person] = None
+            with suppress(RosterDown):
+                standing = await self.roster.on_call(schedule.name, self.now())
+                shifts += [*standing.now, *standing.next]
+        found: dict[str, None] = {}
+        for shift in shifts:
+            known = self.colleague(shift)
+            if shift.person and not (known and any(map(known.on, platforms))):
+                found[known.name if known else shift.person] = None
         return list(found)
 
 

@@ -31,6 +31,7 @@ from bot.inbox import Desk
 from bot.ingest.lock import as_seen
 from bot.library import LOCK_FILE
 from bot.limits import Limiter
+from bot.oncall import Watch, make_watch
 from bot.ports import Completing, Conversation, Platform, SourceRecord
 from bot.registry import factory
 from bot.roll import make_access, open_roll
@@ -95,7 +96,8 @@ class Service:
         settings = app.settings
         self._grace = settings.desk.grace
         self._receiving = 0  # platforms
-        self._answering = _answering(app, kept)
+        self._watch = make_watch(settings.oncall, settings.home)
+        self._answering = _answering(app, kept, self._watch)
         wanted = Wanted(self._answering.on_added, _home(app, kept), kept.threads)
         self._platforms = {platform.name: platform for platform in make(wanted)}
         self._desk = Desk(
@@ -118,6 +120,7 @@ class Service:
                 stack.push_async_callback(platform.close)
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._desk.run())
+                reading = group.create_task(self._watch.roster.run()) if self._watch else None
                 receiving = [
                     group.create_task(self._receive(platform))
                     for platform in self._platforms.values()
@@ -127,6 +130,8 @@ class Service:
                     task.cancel()
                 await asyncio.wait(receiving)
                 await self._desk.drain(self._grace)
+                if reading is not None:
+                    reading.cancel()
 
     def _conversation(self, event: Incoming) -> Conversation:
         return self._platforms[event.place.platform].conversation(event)
@@ -153,7 +158,7 @@ class Service:
             raise RuntimeError(f"{platform.name} stopped receiving")
 
 
-def _answering(app: App, kept: Stores) -> Answering:
+def _answering(app: App, kept: Stores, watch: Watch | None) -> Answering:
     settings = app.settings
     return Answering(
         app.machine,
@@ -164,6 +169,8 @@ def _answering(app: App, kept: Stores) -> Answering:
         sources=app.index.sources,
         web=settings.web,
         contact=settings.contact,
+        on_duty=watch.on_duty if watch else None,
+        watch=watch,
         threads=kept.threads,
         roots={"slack": settings.slack.command.removeprefix("/")},
         leave_strangers=settings.leave_strangers,

@@ -16,6 +16,7 @@ from bot.errors import BotError
 from bot.http import HttpServer
 from bot.ingest.lock import as_seen
 from bot.library import LOCK_FILE
+from bot.oncall import Watch, make_watch
 from bot.platforms import configured, make_platforms
 from bot.ports import Checkable, Finding, SourceRecord, SyncState
 from bot.redaction import redact
@@ -62,6 +63,21 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
     if configured(settings):
         for finding in await _messengers(settings):
             yield finding
+    watch = make_watch(settings.oncall, settings.home)
+    if watch is not None:
+        for finding in await _on_call(watch, configured(settings)):
+            yield finding
+
+
+async def _on_call(watch: Watch, platforms: Sequence[str]) -> list[Finding]:
+    """Each calendar, and people in them whom no messenger can mention."""
+    findings = list(await watch.roster.check())
+    unknown = await watch.unmapped(platforms) if platforms else ()
+    if unknown:
+        names = ", ".join(unknown)
+        message = f"in calendars, but nobody on {' or '.join(platforms)}: {names}"
+        findings.append(Finding("oncall", "note", message, "add them to [[oncall.people]]"))
+    return findings
 
 
 async def _messengers(settings: Settings) -> list[Finding]:

@@ -205,6 +205,25 @@ def access(as_json: Json = False) -> None:
 
 
 @app.command()
+def oncall(
+    team: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="TEAM", help="A schedule, or a team or service that has one."),
+    ] = None,
+    at: Annotated[
+        str, typer.Option(metavar="TIME", help='When: 18:00, "tomorrow 9:00", "in 2h", a date.')
+    ] = "",
+) -> None:
+    """Tell who is on call, now or at a time.
+
+    From the calendars in [[oncall.schedules]] of belay.toml. Without a team, all of them.
+    """
+    from bot.cli.oncall import oncall as start
+
+    run(start, " ".join(team or []), at)
+
+
+@app.command()
 def why(
     question: Annotated[
         list[str] | None,
