@@ -41,8 +41,8 @@ class SubjectBounds:
     later: int = 4  # words of each of the last ones
     last: int = 3  # messages
     words: int = 10  # in all
-    message: int = 400  # characters of one message in the transcript
-    transcript: int = 3000  # characters; the newest messages are kept
+    message: int = 200  # characters of one message in the transcript
+    transcript: int = 600  # characters; a model is shown no more of one turn
 
 
 def subject(quotes: Sequence[Quote], bounds: SubjectBounds | None = None) -> str:
@@ -70,18 +70,18 @@ def alert_names(text: str) -> list[str]:
 
 
 def transcript(quotes: Sequence[Quote], bounds: SubjectBounds | None = None) -> str:
-    """The messages as they were said, a line each: the newest that fit."""
+    """The messages as they were said, a line each: the first one and the newest that fit."""
     bounds = bounds or SubjectBounds()
+    lines = [cut(" ".join(_plain(quote).split()), bounds.message) for quote in quotes]
+    lines = [line for line in lines if line]
     kept: list[str] = []
-    room = bounds.transcript
-    for quote in reversed(quotes):
-        line = cut(" ".join(_plain(quote).split()), bounds.message)
-        room -= len(line)
+    room = bounds.transcript - len("".join(lines[:1]))
+    for line in reversed(lines[1:]):
+        room -= len(line) + 1
         if room < 0:
             break
-        if line:
-            kept.insert(0, line)
-    return "\n".join(kept)
+        kept.insert(0, line)
+    return "\n".join([*lines[:1], *kept])
 
 
 def _plain(quote: Quote) -> str:
