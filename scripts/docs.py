@@ -1,4 +1,4 @@
-"""Writes the generated parts of the documentation: the graph's picture and the command table.
+"""Writes the generated parts of the documentation: the graph's picture and the command tables.
 
 python scripts/docs.py           rewrites README.md and docs/architecture.md
 python scripts/docs.py --check   changes nothing; fails when they are not up to date
@@ -12,7 +12,9 @@ from pathlib import Path
 
 import typer.main
 
+from bot.access import Role
 from bot.cli.main import app
+from bot.commands.table import COMMANDS
 from graph.machine import build
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,9 +34,22 @@ def commands() -> str:
     return "\n".join(rows)
 
 
+def chat_commands() -> str:
+    """Every command of the chats that is shown to people, with its other names."""
+    rows = ["| command | what it does | also |", "|---|---|---|"]
+    for command in COMMANDS:
+        if command.listed:
+            typed = f"{command.name} {command.usage.get('en', '')}".strip().replace("|", "\\|")
+            others = ", ".join(f"`{name}`" for name in command.aliases)
+            told = command.describe["en"] + (" (admins)" if command.role is Role.ADMIN else "")
+            rows.append(f"| `{typed}` | {told} | {others} |")
+    return "\n".join(rows)
+
+
 BLOCKS: dict[str, tuple[str, Callable[[], str]]] = {
     "graph": ("docs/architecture.md", mermaid),
     "commands": ("README.md", commands),
+    "chat-commands": ("README.md", chat_commands),
 }
 
 
