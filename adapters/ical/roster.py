@@ -66,7 +66,7 @@ class IcalRoster(Roster):
             message = f"{name}: {fresh.trouble}; answering from the copy of {read}"
             return Finding("oncall", "bad", message, _REMEDY)
         if feed.unread:
-            message = f"{name}: {feed.unread} events have times or rules that cannot be read"
+            message = f"{name}: left out, as times or rules cannot be read: {feed.unread} events"
             return Finding("oncall", "note", message, "look at them in the scheduling product")
         if not found.now and not found.next:
             message = f"{name}: nobody is on call now or before {found.reach:%Y-%m-%d}"

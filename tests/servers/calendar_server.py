@@ -59,7 +59,7 @@ async def calendar_server(folder: Path) -> AsyncIterator[CalendarServer]:
     server = CalendarServer(ca_file=str(folder / "authority.pem"))
     app = web.Application()
     app.router.add_get("/{path:.*}", server.answer)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    runner = web.AppRunner(app, shutdown_timeout=0.1, access_log=None)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
     await site.start()
@@ -80,7 +80,7 @@ def calendar(*events: Sequence[str] | str, head: str = "", tail: str = "") -> st
         uid = [] if any(line.startswith("UID") for line in own) else [f"UID:{number}"]
         lines += ["BEGIN:VEVENT", *uid, "DTSTAMP:20260101T000000Z", *own, "END:VEVENT"]
     lines += [*tail.split("\n"), "END:VCALENDAR", ""]
-    return "\r\n".join(line.strip() for line in lines if line.strip()) + "\r\n"
+    return "\r\n".join(line for line in lines if line.strip()) + "\r\n"
 
 
 def event(summary: str, start: datetime, end: datetime, *more: str) -> str:
