@@ -31,9 +31,11 @@ class Joining:
 
 def lane(event: Incoming) -> str:
     """What is worked on in order: the questions of a conversation. Presses of buttons and changes
-    of a place do not wait for a question that is being answered."""
+    of a place do not wait for a question that is being answered, nor do people who ask in private
+    in the same place for each other."""
     if event.kind is Kind.QUESTION:
-        return event.place.conversation
+        conversation = event.place.conversation
+        return f"{conversation}~{event.person.id}" if event.private else conversation
     if event.kind is Kind.PRESS:
         return f"{event.place.conversation}:press:{event.message_id}"
     return f"{event.place.conversation}:place"
