@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bot.names import Fit, Name, asked_name
 from bot.reply import source_line
 from bot.steps import StepBounds, first_steps
 from bot.subject import alert_names
 from bot.texts import literal, text
+from graph.followup import cut
 from graph.grading import grade
 from graph.machine import Finished, Machine
 from graph.model import (
@@ -92,6 +93,9 @@ class Runbooks:
     ) -> Finished:
         """Like a run of the machine, it ends in an answer, whatever breaks."""
         started = time.perf_counter()
+        question = replace(
+            question, text=cut(question.text, self._machine.limits.question_characters)
+        )
         language = question_language(question.text)
         state: State = {"question": question, "resolved": question.text, "language": language}
         try:

@@ -30,6 +30,12 @@ _ALERT_WORDS = frozenset(
         ),
     )
 )
+_TIME = re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?\S*)?|\b\d\d:\d\d:\d\d\S*")
+_TROUBLE = re.compile(
+    r"error|fatal|panic|exception|fail|critical|denied|refused|timed? ?out|timeout|kill|oom"
+    r"|exit code|cannot|unable|no space|ошибк|сбой|отказ|не удалось",
+    re.IGNORECASE,
+)
 _HUMPS = 2  # from which a name in one word is that of an alert
 
 
@@ -41,6 +47,8 @@ class SubjectBounds:
     later: int = 4  # words of each of the last ones
     last: int = 3  # messages
     words: int = 10  # in all
+    paste: int = 6  # lines from which a message is a log
+    gist: int = 3  # lines of trouble that tell what a log is about
     message: int = 200  # characters of one message in the transcript
     transcript: int = 600  # characters; a model is shown no more of one turn
 
@@ -48,7 +56,7 @@ class SubjectBounds:
 def subject(quotes: Sequence[Quote], bounds: SubjectBounds | None = None) -> str:
     """A line of at most `bounds.words` words, the names of an alert first; "" for idle talk."""
     bounds = bounds or SubjectBounds()
-    texts = [text for text in map(_plain, quotes) if not _is_idle(text)]
+    texts = [_gist(text, bounds) for text in map(_plain, quotes) if not _is_idle(text)]
     if not texts:
         return ""
     known: set[str] = set()
@@ -86,6 +94,16 @@ def transcript(quotes: Sequence[Quote], bounds: SubjectBounds | None = None) -> 
 
 def _plain(quote: Quote) -> str:
     return _MARKUP.sub(lambda match: match[1] or " ", normalise(quote.text)).strip()
+
+
+def _gist(text: str, bounds: SubjectBounds) -> str:
+    """Of a pasted log or a file the first lines that tell of trouble, without their times."""
+    text = _TIME.sub(" ", text)
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < bounds.paste:
+        return text
+    trouble = [line for line in lines if _TROUBLE.search(line)]
+    return "\n".join(trouble[: bounds.gist]) or text
 
 
 def _is_idle(text: str) -> bool:

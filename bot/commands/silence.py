@@ -8,9 +8,9 @@ from bot.commands.spoken import with_only
 from bot.texts import text
 
 SPOKEN_MUTE = with_only("this", "the", "thread", "here", "yourself", "тут", "здесь", "тред", "этот")
-SPOKEN_FORGET = with_only(
-    *("this", "that", "it", "everything", "all", "of", "the", "our", "my", "conversation"),
-    *("thread", "chat", "messages", "questions", "это", "всё", "все", "разговор", "тред", "чат"),
+SPOKEN_FORGET = with_only(  # "forget it" is said among people
+    *("everything", "all", "of", "the", "our", "my", "this", "conversation", "thread", "chat"),
+    *("messages", "questions", "всё", "все", "этот", "разговор", "тред", "чат", "мои", "вопросы"),
 )
 
 

@@ -24,7 +24,7 @@ _OPENERS = re.compile(
     r"|сколько|не|нет|и|или|в|во|из|говорит|нужен|нужна|нужно|устарел|устарела|лежит|находится)\b",
     re.IGNORECASE,
 )
-_KEY = re.compile(r"(?:[A-Z2-9]{4}[- ]?[A-Z2-9]{4}|[a-z]+:-?\w+(?::chat)?)(?:\s.*)?")
+_KEY = re.compile(r"(?:[A-Z2-9]{4}[- ]?[A-Z2-9]{4}|[a-z]+:-?\w+(?::[a-z]+)?)(?:\s.*)?")
 
 
 def alone(rest: str) -> bool:
@@ -33,7 +33,7 @@ def alone(rest: str) -> bool:
 
 
 def with_only(*words: str) -> Rule:
-    """Nothing follows but these words: "forget that", "mute this thread"."""
+    """Nothing follows but these words: "forget everything", "mute this thread"."""
     allowed = _POLITE | frozenset(words)
     return lambda rest: _only(rest, allowed)
 

@@ -44,6 +44,15 @@ def test_sl_20_four_hundred_messages_are_as_short_as_three() -> None:
     assert told.endswith("node-07 is full")
 
 
+def test_a_log_is_about_its_trouble() -> None:
+    lines = [f"2026-03-02T02:51:{n:02}Z INFO worker-{n} starting shard {n}" for n in range(40)]
+    lines.insert(30, "2026-03-02T02:51:30Z ERROR WaybillPoolExhausted: no connection within 2 s")
+    words = subject(quotes("\n".join(lines))).split()
+    assert words[0] == "WaybillPoolExhausted"
+    assert "worker-1" not in words
+    assert not any("2026" in word for word in words)
+
+
 @pytest.mark.parametrize("text", ["", "thanks!", ":eyes:", "<@U042>", "привет"])
 def test_idle_talk_is_about_nothing(text: str) -> None:
     assert subject(quotes(text)) == ""
