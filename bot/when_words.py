@@ -74,21 +74,23 @@ PATTERNS: dict[str, re.Pattern[str]] = {
                 (?:,?\s+(?P<year3>\d{{4}})(?!\w))?
           | (?P<name4>{_MONTH})\s+(?P<day4>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:])
                 (?:,?\s+(?P<year4>\d{{4}})(?!\w))?
-          | (?P<relative>{_RELATIVE_NAMES})\b
+          | (?P<relative>{_RELATIVE_NAMES})(?![\w\-])
           | (?:(?:(?P<last>last|прошл\w+)|(?P<next>next|следующ\w+)|this|эт\w+)\s+)?
-                (?P<weekday>{_DAY})\b
+                (?P<weekday>{_DAY})(?![\w\-])
         )"""
     ),
     "clock": _pattern(
-        rf"""(?<![\w:.])(?:
+        rf"""(?<![\w:.\-])(?:
             (?P<hour>\d{{1,2}}):(?P<minute>\d{{2}})(?::\d{{2}})?(?:\s*(?P<half>{"|".join(_HALVES)})\b)?
           | (?P<hour2>\d{{1,2}})\s*(?:(?P<half2>{"|".join(_HALVES)})|час(?:ов|а)?|h|ч)\b
           | (?:(?<=at\ )|(?<=в\ ))(?P<hour3>\d{{1,2}})(?![\w:.])
           | (?P<word>{"|".join(_HOURS)})\b
         ){_ZONE}"""
     ),
-    "part": _pattern(rf"\b(?:this\s+|in\s+the\s+|at\s+)?(?P<part>{'|'.join(_PARTS)})\b"),
-    "now": _pattern(r"\b(?:right\s+now|now|currently|сейчас|прямо\s+сейчас)\b"),
+    "part": _pattern(
+        rf"(?<![\w\-])(?:this\s+|in\s+the\s+|at\s+)?(?P<part>{'|'.join(_PARTS)})(?![\w\-])"
+    ),
+    "now": _pattern(r"(?<![\w\-])(?:right\s+now|now|currently|сейчас|прямо\s+сейчас)(?![\w\-])"),
 }
 """Looked for in this order; see WHOLE."""
 
