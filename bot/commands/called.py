@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from bot.chat import Incoming
 from bot.commands.call import Command, parse
+from bot.commands.spoken import unasked
 from bot.commands.table import find
 from graph.smalltalk import asks
 
@@ -47,7 +48,8 @@ def called(event: Incoming, roots: Mapping[str, str], *, answered: bool) -> Call
 def _below_root(words: str) -> Called:
     name, rest = _first(words)
     command = find(name)
-    if command is not None and not (_asked(words) and not _takes(command, rest)):
+    question = command is not None and command.spoken is unasked and _asked(words)
+    if command is not None and not question:
         return Called(command, name, rest)
     if _asked(words):
         return Called(find("ask"), "ask", words.strip())
@@ -68,11 +70,6 @@ def _first(text: str) -> tuple[str, str]:
     """The first word in lower case, and what follows it."""
     match = _FIRST.fullmatch(_ON_CALL.sub("on-call", text, count=1))
     return (match[1].casefold(), match[2].strip()) if match else ("", text.strip())
-
-
-def _takes(command: Command, rest: str) -> bool:
-    """Whether what follows is for the command: only those that have a usage take anything."""
-    return not rest or bool(command.usage) or command.spoken(rest)
 
 
 def _asked(words: str) -> bool:

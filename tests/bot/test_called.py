@@ -105,6 +105,8 @@ def test_why_in_reply_to_a_message_or_before_any_answer_is_a_question() -> None:
         ("ask which port?", ("ask", "which port?")),
         ("why", ("why", "")),
         ("help", ("help", "")),
+        ("forget what I said about billing", ("forget", "what I said about billing")),
+        ("help what can you do", ("help", "what can you do")),
         ("frobnicate", ("help", "frobnicate")),
         ("restart billing", ("help", "restart billing")),
         ("how do I restart billing?", ("ask", "how do I restart billing?")),
