@@ -15,6 +15,7 @@ from adapters.slack.render import to_slack
 
 _TRIES = 64  # places looked at, from the end, where no mark is open
 _MARKS_ALONE = re.compile(r"(?<![^\n])[\s>]*(?:[-=+*#]+|\d+[.)])?[\s>]*\Z")  # a line that begins
+_CLOSING = re.compile(r"\n[ >]*`{3,}\Z")
 _FENCES = frozenset({"fence", "code_block"})
 
 
@@ -23,7 +24,7 @@ def grown(markdown: str, trusted: Collection[str] = ()) -> str:
     text, in_code = _settled(markdown)
     shown = to_slack(text, trusted)
     if in_code:
-        shown = shown.rpartition("\n")[0] + "\n"  # without the fence that is not closed yet
+        shown = _CLOSING.sub("\n", shown)  # it may go on
     return shown[: len(shown) - len(re.split(r"\s", shown)[-1])]
 
 

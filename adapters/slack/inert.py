@@ -17,13 +17,14 @@ from adapters.markdown.layout import code_span
 _HAIR_SPACE = "\u200a"
 _UNSEEN = "[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]*"
 _OPENING = r"(?:<|&lt;?|&\#0*60;?|&\#x0*3c;?)"
+_NAMES = ("https", "http", "mailto", "tel", "slack", "ftp", "file")
+_SCHEMES = "|".join(_UNSEEN.join(name) for name in _NAMES)
 _TOKEN = re.compile(
     rf"""({_OPENING})(?={_UNSEEN}(?:
         !{_UNSEEN}(?!--|doctype|\[cdata)[a-z]
-      | @{_UNSEEN}[uwb]{_UNSEEN}[0-9]
-      | @{_UNSEEN}[uwb][0-9a-z]{{5,}}
-      | \#{_UNSEEN}[cgd][0-9a-z]{{3,}}
-      | (?:https?|mailto|tel|slack|ftp|file):
+      | @(?-i:{_UNSEEN}[UWB](?:{_UNSEEN}[A-Z0-9]){{2}})
+      | \#(?-i:{_UNSEEN}[CGD](?:{_UNSEEN}[A-Z0-9]){{2}})
+      | (?:{_SCHEMES}){_UNSEEN}:
     ))""",
     re.VERBOSE | re.IGNORECASE,
 )

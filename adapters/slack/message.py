@@ -20,7 +20,7 @@ from adapters.markdown.tree import is_web_address
 from adapters.slack import buttons as button_blocks
 from adapters.slack.inert import broken, controlled
 from adapters.slack.plain import notification, to_plain
-from adapters.slack.render import EVERY, count_blocks, to_slack
+from adapters.slack.render import measured, to_slack
 from bot.chat import Button, Person, Reply
 from bot.split import split
 
@@ -85,16 +85,8 @@ def cut(markdown: str) -> list[str]:
 
 
 def fits(markdown: str) -> bool:
-    written = max(_units(to_slack(markdown)), _units(to_slack(markdown, EVERY)))
-    return (
-        written <= LIMITS.markdown
-        and len(to_plain(markdown)) <= LIMITS.markdown
-        and count_blocks(markdown) <= LIMITS.blocks
-    )
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le")) // 2
+    units, blocks = measured(markdown)
+    return units <= LIMITS.markdown and blocks <= LIMITS.blocks
 
 
 def trusted(reply: Reply) -> frozenset[str]:

@@ -35,8 +35,7 @@ class _Every(Collection[str]):
         return 0
 
 
-EVERY: Collection[str] = _Every()
-"""Trusts every address: for what a text may be at its longest."""
+_EVERY = _Every()
 
 
 def to_slack(markdown: str, trusted: Collection[str] = ()) -> str:
@@ -45,9 +44,13 @@ def to_slack(markdown: str, trusted: Collection[str] = ()) -> str:
     return _Writer(trusted).blocks(parse(markdown))
 
 
-def count_blocks(markdown: str) -> int:
-    """How many blocks Slack may make of the text."""
-    return len(parse(markdown))
+def measured(markdown: str) -> tuple[int, int]:
+    """How long the text may get as Slack's Markdown, in UTF-16 units, and how many blocks Slack
+    may make of it; both whatever may be a link."""
+    nodes = parse(markdown)
+    longest = _Writer(_EVERY).blocks(nodes)
+    # An address as code behind its label takes a sign more than a link.
+    return len(longest.encode("utf-16-le")) // 2 + longest.count("]("), len(nodes)
 
 
 class _Writer:

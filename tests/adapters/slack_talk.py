@@ -4,7 +4,7 @@
         await at.conversation(at.asks("which port?")).answer(Reply("8081"))
         (answer,) = at.answers()
 
-Time stands still, unless a test moves it; whoever waits is woken at once with `patient` off.
+Time stands still unless a test moves it; whoever waits is woken at once, and time has passed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
@@ -23,6 +23,13 @@ from adapters.slack.options import Options
 from bot.chat import Incoming, Kind, Person, Place
 from tests.contract.inbox_events import Clock
 from tests.servers.slack_server import Channel, Sent, SlackServer, User
+
+_KINDS: dict[str, Literal["private", "group", "channel"]] = {
+    "channel": "channel",
+    "group": "group",
+    "mpim": "group",
+    "im": "private",
+}
 
 
 @dataclass
@@ -41,8 +48,7 @@ class At:
         """A question that begins a thread."""
         channel = channel or self.ops
         ts = self.server.posted(channel, self.ann, text)
-        kind = {"channel": "channel", "im": "private"}.get(channel.kind, "group")
-        place = Place("slack", channel.id, kind, thread=ts)  # type: ignore[arg-type]
+        place = Place("slack", channel.id, _KINDS[channel.kind], thread=ts)
         return Incoming(Kind.QUESTION, place, self.person, ts, text=text)
 
     def commands(self, text: str, uses: str = "r1") -> Incoming:

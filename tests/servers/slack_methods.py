@@ -120,6 +120,8 @@ class Methods:
         sent = _sent(channel, ts, p, by_response=response)
         self.at.sent[ts] = sent
         message = self._message(sent)
+        if p.get("metadata"):
+            message["metadata"] = p["metadata"]
         self.at.store(channel, message)
         return {"channel": channel.id, "ts": ts, "message": message}
 
