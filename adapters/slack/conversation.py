@@ -19,6 +19,7 @@ from adapters.slack.message import Form, Route, cut, forms, name_of, trusted
 from adapters.slack.outlets import Fate, Outlet, Thread, Whisper
 from adapters.slack.requests import Flooded, Lost, Refused, Unclear, Unreadable
 from adapters.slack.stream import Signs
+from bot.buttons import Action, parse
 from bot.chat import Incoming, Kind, Reply
 from bot.delivery import Journal
 from bot.errors import DeliveryFailed, PlatformGone
@@ -79,9 +80,8 @@ class SlackConversation(Conversation):
         await self._signs.clear()
 
     def _is_private(self, reply: Reply) -> bool:
-        """A button under a private answer may post it for all: its reply says who sees it."""
-        asked = self._event.private and self._event.kind is not Kind.PRESS
-        return reply.private or asked
+        """One button under a private answer is there to post it for all."""
+        return reply.private or (self._event.private and not _posts(self._event))
 
     def _parts(self, reply: Reply) -> list[_Part]:
         texts, links = cut(reply.markdown), trusted(reply)
@@ -165,8 +165,12 @@ async def _claimed(
         yield (lambda: journal.out(number)) if go else None
 
 
+def _posts(event: Incoming) -> bool:
+    press = parse(event.value) if event.kind is Kind.PRESS else None
+    return press is not None and press.action is Action.POST
+
+
 def _since(event: Incoming) -> str:
-    """The message from which on an answer may stand in the thread."""
-    stamp = event.message_id if event.kind is Kind.QUESTION else ""
-    whole, _, fraction = stamp.partition(".")
-    return stamp if whole.isdecimal() and fraction.isdecimal() else ""
+    """The time from which on an answer may stand in the thread, as messages are named."""
+    whole, _, fraction = event.message_id.partition(".")
+    return event.message_id if whole.isdecimal() and fraction.isdecimal() else ""

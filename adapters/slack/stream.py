@@ -1,8 +1,9 @@
 """Signs of work while an answer is written: a status line, and a message that grows.
 
 Nothing here is owed to anybody: a sign that is too early, too long or refused is left out. What
-stands in the place in the end is `shown`, for the final text to take its place. A stream whose
-start nobody confirmed may stay behind as it is; Slack ends it after some five minutes.
+stands in the place in the end is `shown`, for the final text to take its place. A message whose
+start nobody confirmed, or whose process died, may stay behind as it is; Slack ends a stream after
+some five minutes.
 """
 
 from __future__ import annotations

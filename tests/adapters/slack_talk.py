@@ -63,9 +63,8 @@ class At:
     def presses(self, event: Incoming, uses: str = "r2", **more: Any) -> Incoming:
         self.server.responses[uses] = (self.ops, self.ann.id)
         address = self.server.url.replace("/api/", f"/response/{uses}")
-        return replace(
-            event, kind=Kind.PRESS, message_id="17.5", value="u:0", reference=address, **more
-        )
+        pressed = {"value": "u:0123456789ab", "message_id": "17.5", "reference": address}
+        return replace(event, kind=Kind.PRESS, **{**pressed, **more})
 
     @property
     def person(self) -> Person:

@@ -327,12 +327,21 @@ async def test_a_pressed_button_under_a_public_answer_is_answered_in_the_thread(
 
 async def test_a_private_answer_can_be_posted_for_all() -> None:
     async with talking() as at:
-        pressed = at.presses(at.commands("/ask"), private=True)
+        value = value_of(Action.POST, QUESTION)
+        pressed = at.presses(at.commands("/ask"), private=True, value=value)
         talk = at.conversation(pressed)
         await talk.answer(Reply("8081"))
         await talk.say(Reply("Posted", private=True))
         assert [each.text for each in at.answers()] == ["8081"]
         assert [each.text for each in at.server.whispered(at.ops)] == ["Posted"]
+
+
+async def test_other_buttons_under_a_private_answer_stay_private() -> None:
+    async with talking() as at:
+        pressed = at.presses(at.commands("/ask"), private=True)
+        await at.conversation(pressed).say(Reply("**Sources**"))
+        assert at.answers() == []
+        assert len(at.server.whispered(at.ops)) == 1
 
 
 async def test_what_is_sent_would_be_taken_by_slack() -> None:
