@@ -39,13 +39,13 @@ async def answer(watch: Watch, asked: Inquiry, event: Incoming, language: Langua
     named = watch.named(asked.team) if asked.team else None
     if asked.team and named is None:
         return Reply(_unknown(watch, asked.team, language))
-    zone = watch.zone_of(event.person, event.place, named)
+    schedules = (named,) if named is not None else watch.of_place(event.place)
+    zone = watch.zone_of(event.person, event.place, next(iter(schedules), None))
     now = watch.now()
     found = parse(asked.text, now, zone)
     if problem := asked.unread or found.impossible:
         return Reply(text("oncall_when", language, words=f"“{literal(problem)}”"))
     teller = Teller(watch, language, zone, now)
-    schedules = (named,) if named is not None else watch.of_place(event.place)
     reports = await _reports(watch, schedules or watch.roster.schedules(), found.when)
     if not schedules:
         at = found.when.start if found.when else now
