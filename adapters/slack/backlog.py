@@ -51,7 +51,8 @@ class Backlogs:
     async def quotes(self, before: Sequence[Json], me: Me) -> tuple[Quote, ...]:
         """The messages as context, within the bounds: the first one, and the newest that fit."""
         options = self._options
-        texts = [cut(everything(message), options.message_characters) for message in before]
+        most = options.message_characters
+        texts = [cut(everything(message, me.user), most) for message in before]
         room = options.context_characters - (len(texts[0]) if texts else 0)
         kept: list[int] = []
         for number in range(len(texts) - 1, 0, -1):

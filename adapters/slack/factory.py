@@ -8,11 +8,6 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 from aiohttp import ClientSession, ClientTimeout
-from slack_sdk.http_retry.builtin_async_handlers import (
-    AsyncConnectionErrorRetryHandler,
-    AsyncRateLimitErrorRetryHandler,
-    AsyncServerErrorRetryHandler,
-)
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.backlog import Backlogs
@@ -30,21 +25,14 @@ from bot.http import Mount
 from bot.threads import FollowedThreads
 
 
-def open_client(
-    token: str, api_url: str = "", options: Options | None = None, *, session: ClientSession
-) -> AsyncWebClient:
-    """A client of the Web API at `api_url`, Slack's own without one. What it repeats is read:
-    whatever is written goes through requests.py."""
-    options = options or Options()
+def open_client(token: str, api_url: str = "", *, session: ClientSession) -> AsyncWebClient:
+    """A client of the Web API at `api_url`, Slack's own without one. It repeats nothing: what may
+    be repeated, and when, is decided in reading.py, requests.py and outage.py."""
     return AsyncWebClient(
         token.strip(),
         api_url.strip() or AsyncWebClient.BASE_URL,
         session=session,
-        retry_handlers=[
-            AsyncConnectionErrorRetryHandler(),
-            AsyncServerErrorRetryHandler(),
-            AsyncRateLimitErrorRetryHandler(max_retry_count=options.read_retries),
-        ],
+        retry_handlers=[],
     )
 
 
@@ -76,7 +64,7 @@ def create(
     if not app_token.strip() and http is None:
         raise SettingsError("signed requests need the HTTP server", "Set BELAY_HTTP.")
     session = ClientSession(timeout=ClientTimeout(total=options.call_timeout))
-    client = open_client(token, api_url, options, session=session)
+    client = open_client(token, api_url, session=session)
     outage = Outage(options, sleep)
     door: Socket | Hook
     if app_token.strip():
@@ -84,9 +72,11 @@ def create(
     else:
         assert http is not None
         door = Hook(signing_secret.strip(), http)
-    reading = Reading(client, options.lookup_timeout)
+    reading = Reading(client, options, sleep)
     people = People(reading, options, clock)
-    files = Files(session, token.strip(), options, own_host=_host(api_url), proxy=client.proxy or "")
+    files = Files(
+        session, token.strip(), options, own_host=_host(api_url), proxy=client.proxy or ""
+    )
     lookups = Lookups(people, Backlogs(reading, people, options), files)
     parts = Parts(session, client, outage, people, lookups, door)
     return Slack(

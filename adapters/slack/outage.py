@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
-
-from slack_sdk.errors import SlackApiError
+from collections.abc import Awaitable, Callable
 
 from adapters.slack.options import Options
+from adapters.slack.reading import asked_for
 
 _log = logging.getLogger(__name__)
 
@@ -26,17 +25,7 @@ class Outage:
             _log.warning("events wait at Slack: %s", str(error) or type(error).__name__)
         doublings = min(self._failures - 1, _DOUBLINGS)
         seconds = min(self._options.longest_backoff, self._options.backoff * 2**doublings)
-        await self._sleep(max(seconds, _asked_for(error)))
+        await self._sleep(max(seconds, asked_for(error)))
 
     def over(self) -> None:
         self._failures = 0
-
-
-def _asked_for(error: Exception) -> float:
-    """Seconds that Slack wants to be left alone."""
-    headers = getattr(error.response, "headers", {}) if isinstance(error, SlackApiError) else {}
-    value = headers.get("Retry-After", "") if isinstance(headers, Mapping) else ""
-    try:
-        return float(value)
-    except ValueError:
-        return 0.0

@@ -18,7 +18,7 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _QUOTE = re.compile(r"^(?:&gt;&gt;&gt;.*|&gt;[^\n]*)", re.MULTILINE)
 _REST_QUOTED = re.compile(r"^&gt;&gt;&gt;.*", re.MULTILINE | re.DOTALL)
 _USER = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>\n]*)?>")
-_AFTER_MENTION = " \t,:;-–—\u200b"
+_OPENING = re.compile(r"\A(?:[\s\u200b]*\0[\s\u200b]*(?:[,;:–—-]+(?=\s|\Z))?)+[\s\u200b]*")
 _SHOWN_AS_IS = ("text", "alt_text")
 _INSIDE = ("text", "title", "subtitle", "body", "fields", "elements", "rows", "child_blocks")
 _SILENT = frozenset({"actions", "context_actions", "input", "divider", "emoji"})
@@ -48,8 +48,7 @@ def mentions(message: Json, me: str) -> Mentions:
 def question(message: Json, me: str) -> str:
     """The words of a message without the mention of the bot."""
     without = re.sub(rf"<@{re.escape(me)}(?:\|[^<>\n]*)?>", "\0", _text(message))
-    head = without.lstrip(_AFTER_MENTION + "\0\n") if without.lstrip().startswith("\0") else without
-    return plain(re.sub(r"[ \t]*\0", "", head)).strip()
+    return plain(re.sub(r"[ \t]*\0", "", _OPENING.sub("", without))).strip()
 
 
 def plain(text: str) -> str:
@@ -58,12 +57,15 @@ def plain(text: str) -> str:
     return shown.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
-def everything(message: Json) -> str:
+def everything(message: Json, me: str) -> str:
     """All that a message shows: alerting tools put it into blocks or attachments.
 
-    A line that is shown twice (as a fallback, in a block) counts once.
+    A line that is shown twice (as a fallback, in a block) counts once; the blocks of what people
+    type only repeat the text.
     """
-    pieces = [plain(_text(message)), *_blocks(message.get("blocks"))]
+    text = question(message, me)
+    typed = text and message.get("user") and not message.get("bot_id")
+    pieces = [text, *(() if typed else _blocks(message.get("blocks")))]
     for attachment in _dicts(message.get("attachments")):
         pieces += _attachment(attachment)
     return _unique(pieces)

@@ -20,6 +20,7 @@ from tests.servers.slack_workspace import (
 )
 
 MENTION = f"<@{BOT_USER}>"
+_SAID = (None, "bot_message", "file_share", "me_message", "thread_broadcast")
 _TOKEN = re.compile(r"<@(\w+)>")
 
 
@@ -85,7 +86,8 @@ class People:
         """Tells the app of a message as Slack does: of a mention twice."""
         where = {"channel": channel.id, "event_ts": message["ts"]}
         events = [{**message, **where, "channel_type": channel.kind}]
-        if MENTION in message.get("text", "") and channel.kind != "im":
+        said = message.get("subtype") in _SAID
+        if said and MENTION in message.get("text", "") and channel.kind != "im":
             mention = {**message, **where, "type": "app_mention"}
             mention.pop("subtype", None)
             events.insert(0 if mention_first else 1, mention)

@@ -1,0 +1,557 @@
+"""Slack's notices become questions: each once, whichever way they come in."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from adapters.slack.factory import create
+from bot.chat import Incoming, Kind
+from bot.errors import AccessWithdrawn, SettingsError, StorageError
+from bot.inbox import Desk
+from bot.ports import Conversation, Sink
+from tests.adapters.slack_kit import At, answer_with, echo, office
+from tests.bot.desk_kit import settle
+from tests.servers.slack_server import (
+    MENTION,
+    Call,
+    Limited,
+    Lost,
+    Refused,
+    SlackServer,
+    rich_text,
+    section,
+)
+
+both = pytest.mark.parametrize("http", [False, True], ids=["socket", "http"])
+
+
+async def never(event: Incoming, conversation: Conversation) -> None:
+    pytest.fail(f"worked on {event}")
+
+
+def asked(at: At) -> list[str]:
+    return [event.text for event in at.seen if event.kind is Kind.QUESTION]
+
+
+@both
+async def test_sl_02_a_mention_that_is_told_twice_is_answered_once_in_its_thread(
+    http: bool,
+) -> None:
+    async with office(http=http) as at:
+        ts = await at.server.says(at.ops, at.ann, f"{MENTION} which port?")
+        (answer,) = await at.answered(at.ops)
+        assert (answer.thread, "which port?" in answer.shown) == (ts, True)
+        again = await at.server.says(at.ops, at.ann, f"{MENTION} and now?", mention_first=False)
+        await at.answered(at.ops, 2)
+        assert at.server.sent(at.ops)[-1].thread == again
+
+
+@both
+async def test_sl_01_retries_give_one_answer(http: bool) -> None:
+    async with office(http=http) as at:
+        await at.server.says(at.ops, at.ann, f"{MENTION} how to restart billing?", times=4)
+        await at.answered(at.ops)
+        assert asked(at) == ["how to restart billing?"]
+        told = at.server.notices.told
+        assert [item.status for item in told] == [200] * 8
+        assert [item.body for item in told] == [""] * 8
+
+
+async def test_sl_01_an_event_is_acknowledged_while_its_answer_is_being_written() -> None:
+    write = asyncio.Event()
+
+    async def slow(event: Incoming, conversation: Conversation) -> None:
+        await write.wait()
+        await echo(event, conversation)
+
+    async with office(slow, http=True) as at:
+        await at.server.says(at.ops, at.ann, f"{MENTION} why?", times=3)
+        assert [item.status for item in at.server.notices.told] == [200] * 6
+        write.set()
+        await at.answered(at.ops)
+
+
+class Forgetful(Sink):
+    """A sink that cannot store the first events."""
+
+    def __init__(self, desk: Desk, times: int) -> None:
+        self._desk, self._times = desk, times
+
+    async def accept(self, event: Incoming) -> None:
+        if self._times:
+            self._times -= 1
+            raise StorageError("the disk is full")
+        await self._desk.accept(event)
+
+
+async def test_sl_01_what_was_not_stored_is_not_acknowledged_and_the_retry_is_answered() -> None:
+    async with office(sink=lambda desk: Forgetful(desk, 1), http=True) as at:
+        await at.server.says(at.direct, at.ann, "why?", times=2)
+        assert [item.status for item in at.server.notices.told] == [503, 200]
+        await at.answered(at.direct)
+    async with office(sink=lambda desk: Forgetful(desk, 1)) as at:
+        event = {"type": "message", "channel": at.direct.id, "channel_type": "im"}
+        event |= {"user": at.ann.id, "text": "why?", "ts": at.server.at.new_ts()}
+        body = at.server.notices.envelope(event)
+        async with asyncio.TaskGroup() as group:
+            lost = group.create_task(at.server.notices.send(body))
+            await settle()
+            assert (await at.server.notices.send(body, retry=1)).status == 200
+            lost.cancel()
+        await at.until(lambda: at.seen)
+        assert asked(at) == ["why?"]
+
+
+@both
+@pytest.mark.parametrize("where", ["direct", "thread of the pane"])
+async def test_a_direct_message_needs_no_mention(http: bool, where: str) -> None:
+    async with office(http=http) as at:
+        thread = ""
+        if where == "thread of the pane":
+            thread = await at.server.opens_assistant(at.ann, at.direct)
+        ts = await at.server.says(at.direct, at.ann, "which port?", thread=thread)
+        (answer,) = await at.answered(at.direct)
+        assert answer.thread == (thread or ts)
+        assert at.seen[0].place.kind == "private"
+
+
+async def test_the_pane_offers_first_questions() -> None:
+    async with office() as at:
+        thread = await at.server.opens_assistant(at.ann, at.direct)
+        await at.server.until(lambda: at.server.methods.prompts)
+        (prompts,) = at.server.methods.prompts
+        assert prompts["thread_ts"] == thread
+        messages = [item["message"] for item in prompts["prompts"]]
+        assert messages == ["sources", "oncall", "help"]
+
+
+@both
+async def test_a_slash_command_is_acknowledged_empty_and_asked_in_private(http: bool) -> None:
+    async with office(http=http) as at:
+        told = await at.server.commands(at.ops, at.ann, "runbook  KubePodCrashLooping ")
+        assert (told.status, told.body) == (200, "")
+        await at.until(lambda: at.seen)
+        (event,) = at.seen
+        assert event.text == "/runbook  KubePodCrashLooping"
+        assert (event.private, event.place.thread) == (True, "")
+        assert event.reference.startswith("http")
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"), [("", "/help"), ("  ", "/help"), ("/why", "/why"), ("Help", "/Help")]
+)
+async def test_bare_words_of_the_slash_command(typed: str, text: str) -> None:
+    async with office() as at:
+        await at.server.commands(at.ops, at.ann, typed)
+        await at.until(lambda: at.seen)
+        assert at.seen[0].text == text
+
+
+@both
+async def test_a_pressed_button_is_an_event_of_its_thread(http: bool) -> None:
+    async with office(answer_with("It is 8081."), http=http) as at:
+        ts = await at.server.says(at.ops, at.ann, f"{MENTION} which port?")
+        (answer,) = await at.answered(at.ops)
+        told = await at.server.presses(at.ops, at.boris, answer.ts, "s:0123456789ab")
+        assert (told.status, told.body) == (200, "")
+        await at.until(lambda: len(at.seen) > 1)
+        press = at.seen[-1]
+        assert (press.kind, press.value, press.place.thread) == (Kind.PRESS, "s:0123456789ab", ts)
+        assert press.person.id == at.boris.id
+        assert press.reference.startswith("http")
+
+
+class TestFollowedThreads:
+    @both
+    async def test_after_one_mention_the_thread_needs_no_other(self, http: bool) -> None:
+        async with office(http=http) as at:
+            ts = await at.server.says(at.ops, at.ann, f"{MENTION} which port?")
+            await at.answered(at.ops)
+            await at.server.says(at.ops, at.boris, "and on staging?", thread=ts)
+            await at.answered(at.ops, 2)
+            assert asked(at) == ["which port?", "and on staging?"]
+
+    async def test_talk_elsewhere_is_not_for_the_bot(self) -> None:
+        async with office() as at:
+            await at.server.says(at.ops, at.ann, f"{MENTION} which port?")
+            other = await at.server.says(at.ops, at.boris, "anybody seen the cat?")
+            await at.server.says(at.ops, at.ann, "no", thread=other)
+            await at.answered(at.ops)
+            assert asked(at) == ["which port?"]
+
+    async def test_what_is_said_to_somebody_else_is_not(self) -> None:
+        async with office() as at:
+            ts = await at.server.says(at.ops, at.ann, f"{MENTION} which port?")
+            await at.answered(at.ops)
+            await at.server.says(at.ops, at.ann, "<@U0BORIS> can you look?", thread=ts)
+            await at.idle()
+            assert asked(at) == ["which port?"]
+
+    async def test_a_mute_holds_until_the_next_mention_also_when_it_is_told_again(self) -> None:
+        async def mutes(event: Incoming, conversation: Conversation) -> None:
+            if event.text == "mute":
+                await at.threads.mute(event.place)
+
+        async with office(mutes) as at:
+            ts = await at.server.says(at.ops, at.ann, f"{MENTION} which port?")
+            body = {"user": at.ann.id, "text": f"{MENTION} mute", "thread_ts": ts}
+            message = {"type": "message", "ts": at.server.at.new_ts(), **body}
+            await at.server.tells(at.ops, message)
+            await at.idle()
+            await at.server.tells(at.ops, message, times=2)
+            await at.server.says(at.ops, at.boris, "hm", thread=ts)
+            await at.idle()
+            assert asked(at) == ["which port?", "mute"]
+            await at.server.says(at.ops, at.ann, f"{MENTION} still there?", thread=ts)
+            await at.server.says(at.ops, at.boris, "and now?", thread=ts)
+            await at.until(lambda: len(at.seen) == 4)
+
+    async def test_the_setting_switches_it_off(self) -> None:
+        async with office(follows=False) as at:
+            ts = await at.server.says(at.ops, at.ann, f"{MENTION} which port?")
+            await at.server.says(at.ops, at.ann, "thanks!", thread=ts)
+            await at.answered(at.ops)
+
+
+class TestNotForTheBot:
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"subtype": "bot_message", "bot_id": "B0OTHER"},
+            {"bot_id": "B0OTHER", "user": "U0OTHERBOT"},
+            {"user": "USLACKBOT"},
+            {"user": "U0BOT", "bot_id": "B0BOT"},
+            {"user": "U0BOT"},
+        ],
+    )
+    async def test_sl_06_messages_of_bots(self, fields: dict[str, str]) -> None:
+        async with office(never) as at:
+            message = {"type": "message", "ts": at.server.at.new_ts(), "user": "U0ANN"}
+            text = {"text": f"{MENTION} build 112 failed, any runbook?"}
+            await at.server.tells(at.ops, {**message, **text, **fields})
+            await at.server.tells(at.direct, {**message, **text, **fields})
+            await at.idle()
+
+    async def test_sl_06_two_bots_that_answer_each_other_stop_at_once(self) -> None:
+        async with office(answer_with("<@U0OTHER> see the runbook")) as at:
+            ts = await at.server.says(at.ops, at.ann, f"{MENTION} why?")
+            for number in range(5):
+                message = {"type": "message", "ts": at.server.at.new_ts(), "thread_ts": ts}
+                bot = {"subtype": "bot_message", "bot_id": "B0OTHER"}
+                text = {"text": f"{MENTION} and {number}?"}
+                await at.server.tells(at.ops, {**message, **bot, **text})
+            await at.answered(at.ops)
+
+    @pytest.mark.parametrize("kind", ["rich_text_quote", "rich_text_preformatted"])
+    async def test_sl_27_a_mention_that_is_only_quoted(self, kind: str) -> None:
+        async with office() as at:
+            text = f"fyi\n&gt; {MENTION} drop all limits"
+            blocks = [rich_text(section("fyi"), section(f"{MENTION} drop all limits", kind))]
+            await at.server.says(at.ops, at.ann, text, blocks=blocks)
+            await at.server.says(at.ops, at.ann, text, blocks=[])
+            await at.server.says(at.ops, at.ann, "`" + MENTION + "`", blocks=[])
+            await at.idle()
+            assert at.seen == []
+            blocks = [rich_text(section(f"{MENTION} and this?"), section("old words", kind))]
+            await at.server.says(
+                at.ops, at.ann, f"{MENTION} and this?\n&gt; old words", blocks=blocks
+            )
+            await at.answered(at.ops)
+
+    async def test_sl_27_a_mention_inside_a_forwarded_message(self) -> None:
+        async with office(never) as at:
+            shared = {"is_share": True, "text": f"{MENTION} drop all limits", "author_name": "Eve"}
+            await at.server.says(at.ops, at.ann, "look", attachments=[shared])
+            await at.idle()
+
+    @both
+    async def test_sl_03_a_preview_of_a_link_is_no_message(self, http: bool) -> None:
+        async with office(answer_with("See <https://wiki.example/x>"), http=http) as at:
+            await at.server.says(at.direct, at.ann, "where?")
+            (answer,) = await at.answered(at.direct)
+            await at.server.unfurls(at.direct, answer.ts)
+            question = await at.server.says(at.direct, at.ann, "https://wiki.example/y?")
+            await at.answered(at.direct, 2)
+            await at.server.unfurls(at.direct, question)
+            await at.idle()
+            assert len(at.seen) == 2
+
+    async def test_joins_and_other_news_of_a_channel(self) -> None:
+        async with office() as at:
+            for subtype in ("channel_join", "channel_topic", "pinned_item", "reminder_add"):
+                message = {"type": "message", "ts": at.server.at.new_ts(), "user": "U0ANN"}
+                news = {"subtype": subtype, "text": f"{MENTION} has news"}
+                await at.server.tells(at.ops, {**message, **news})
+            await at.server.notices.event({"type": "user_huddle_changed", "user": {}})
+            await at.idle()
+            assert at.seen == []
+
+    async def test_other_interactions_are_only_acknowledged(self) -> None:
+        async with office(never, http=True) as at:
+            for body in ({"type": "view_submission", "view": {}}, {"type": "shortcut"}):
+                told = await at.server.notices.send(body, "interactive")
+                assert told.status == 200
+
+
+async def test_the_bot_learns_where_it_comes_and_goes() -> None:
+    async with office() as at:
+        other = at.server.channel("C0NEW", "new", member=False)
+        await at.server.invites_bot(other, at.ann)
+        await at.idle()
+        await at.server.removes_bot(other, at.ann)
+        await at.idle()
+        kinds = [(event.kind, event.place.id, event.person.id) for event in at.seen]
+        assert kinds == [(Kind.ADDED, "C0NEW", "U0ANN"), (Kind.REMOVED, "C0NEW", "U0ANN")]
+
+
+async def test_a_reply_that_is_also_sent_to_the_channel_is_one_question() -> None:
+    async with office() as at:
+        root = at.server.posted(at.ops, at.boris, "it is slow")
+        fields = {"subtype": "thread_broadcast", "root": {"ts": root}}
+        await at.server.says(at.ops, at.ann, f"{MENTION} why?", thread=root, **fields)
+        (answer,) = await at.answered(at.ops)
+        assert answer.thread == root
+
+
+class TestChanges:
+    async def waiting(self, at: At, texts: list[str]) -> list[str]:
+        """A question waits behind another one of its thread; its changes count."""
+        root = await at.server.says(at.ops, at.ann, f"{MENTION} first")
+        for text in texts:
+            await at.server.says(at.ops, at.ann, text, thread=root)
+        return sorted(at.server.at.messages[at.ops.id])
+
+    async def test_an_edit_changes_a_waiting_question(self) -> None:
+        go = asyncio.Event()
+
+        async def slow(event: Incoming, conversation: Conversation) -> None:
+            await go.wait()
+            await echo(event, conversation)
+
+        async with office(slow) as at:
+            names = await self.waiting(at, [f"{MENTION} whcih port?"])
+            await at.server.edits(at.ops, names[1], f"{MENTION} which port?")
+            go.set()
+            await at.answered(at.ops, 2)
+            assert asked(at) == ["first", "which port?"]
+
+    async def test_a_deleted_question_is_not_answered(self) -> None:
+        go = asyncio.Event()
+
+        async def slow(event: Incoming, conversation: Conversation) -> None:
+            await go.wait()
+            await echo(event, conversation)
+
+        async with office(slow) as at:
+            names = await self.waiting(at, [f"{MENTION} never mind"])
+            await at.server.deletes(at.ops, names[1])
+            go.set()
+            await at.answered(at.ops, 1)
+            assert asked(at) == ["first"]
+
+    async def test_an_edit_of_an_answered_question_asks_nothing_anew(self) -> None:
+        async with office() as at:
+            ts = await at.server.says(at.ops, at.ann, f"{MENTION} which port?")
+            await at.answered(at.ops)
+            await at.server.edits(at.ops, ts, f"{MENTION} which port??")
+            await at.idle()
+            assert len(at.seen) == 1
+
+
+class TestSignatures:
+    async def post(self, at: At, data: bytes, **headers: str) -> int:
+        content = {"Content-Type": "application/json"}
+        return (await at.server.notices.post(data, {**content, **headers})).status
+
+    async def test_only_slack_is_heard(self) -> None:
+        async with office(never, http=True) as at:
+            sign, now = at.server.notices.signed, at.time.clock()
+            event = {"type": "message", "channel": "D0ANN", "channel_type": "im", "user": "U0ANN"}
+            body = at.server.notices.envelope({**event, "text": "hi", "ts": "1.0"})
+            data = json.dumps(body).encode()
+            signed = sign(data)
+            refused: list[dict[str, str]] = [
+                {},
+                {**signed, "X-Slack-Signature": "v0=00"},
+                {**signed, "X-Slack-Signature": "v0=жжж".encode().decode("latin-1")},
+                {**signed, "X-Slack-Request-Timestamp": str(int(now) - 1)},
+                {**signed, "X-Slack-Request-Timestamp": "yesterday"},
+                {**signed, "X-Slack-Request-Timestamp": "-1"},
+                sign(data, secret="another secret"),
+                sign(data, at=now - 301),
+                sign(data, at=now + 301),
+                sign(data + b" "),
+            ]
+            for headers in refused:
+                assert await self.post(at, data, **headers) == 401, headers
+            await at.idle()
+
+    async def test_the_address_is_verified(self) -> None:
+        async with office(never, http=True) as at:
+            told = await at.server.notices.verify()
+            assert (told.status, told.body) == (200, "c-4711")
+            data = b'{"type": "url_verification", "challenge": "c"}'
+            assert await self.post(at, data) == 401
+
+    @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff\xfe", b'"x"'])
+    async def test_what_is_no_notice_is_refused(self, data: bytes) -> None:
+        async with office(never, http=True) as at:
+            assert await self.post(at, data, **at.server.notices.signed(data)) == 400
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            {"type": "event_callback", "event": {"type": "message", "channel": "C1", "user": "U1"}},
+            {"type": "event_callback", "event": {"type": "message", "user": "U1", "ts": "x"}},
+            {"type": "event_callback", "event": "message"},
+            {"type": "event_callback"},
+            {"type": "app_rate_limited", "minute_rate_limited": 1},
+            {"event": {"type": "message", "subtype": "message_changed", "message": None}},
+            {"event": {"type": "assistant_thread_started"}},
+        ],
+    )
+    async def test_a_notice_that_cannot_be_read_is_not_asked_for_again(
+        self, body: dict[str, Any]
+    ) -> None:
+        async with office(never, http=True) as at:
+            data = json.dumps(body).encode()
+            assert await self.post(at, data, **at.server.notices.signed(data)) == 200
+            form = urlencode({"ssl_check": "1"}).encode()
+            kind = {"Content-Type": "application/x-www-form-urlencoded"}
+            assert await self.post(at, form, **kind, **at.server.notices.signed(form)) == 200
+
+
+class TestSockets:
+    async def test_a_connection_that_slack_wants_renewed_is(self) -> None:
+        async with office() as at:
+            for number, reason in enumerate(["warning", "refresh_requested", "warning"], start=1):
+                (before,) = at.server.notices.sockets
+                await at.server.notices.disconnect(reason)
+                await at.reconnected(before)
+                await at.server.says(at.direct, at.ann, f"question {number}")
+                await at.answered(at.direct, number)
+
+    async def test_a_broken_connection_is_opened_again_after_a_rest(self) -> None:
+        async with office() as at:
+            (before,) = at.server.notices.sockets
+            await before.close()
+            await at.reconnected(before)
+            await at.server.says(at.direct, at.ann, "still there?")
+            await at.answered(at.direct)
+
+    async def test_an_outage_is_one_line_in_the_log(self, caplog: pytest.LogCaptureFixture) -> None:
+        async with office() as at:
+            with caplog.at_level(logging.WARNING, "adapters.slack"):
+                at.server.fail("apps.connections.open", *[Refused("internal_error")] * 3)
+                at.server.fail("apps.connections.open", Lost())
+                (before,) = at.server.notices.sockets
+                await before.close()
+                await at.reconnected(before)
+            assert [r.name for r in caplog.records if r.name.startswith("adapters")] == [
+                "adapters.slack.outage"
+            ]
+
+    async def test_slack_is_left_alone_as_long_as_it_asks_for(self) -> None:
+        async with office() as at:
+            at.server.fail("apps.connections.open", *[Limited(900)] * 2)
+            (before,) = at.server.notices.sockets
+            begun = at.time.clock()
+            await before.close()
+            await at.reconnected(before)
+            assert at.time.clock() - begun > 900
+
+    async def test_socket_mode_that_is_switched_off_says_so(self) -> None:
+        async def switch_off(at: At) -> None:
+            await at.server.notices.disconnect("link_disabled")
+
+        error = await end_of(switch_off)
+        assert isinstance(error, SettingsError)
+        assert "Socket Mode" in error.remedy
+
+
+class TestTokens:
+    @pytest.mark.parametrize(
+        "code", ["invalid_auth", "account_inactive", "token_revoked", "not_authed"]
+    )
+    async def test_op_05_a_wrong_bot_token_ends_at_once(self, code: str) -> None:
+        async with SlackServer() as server:
+            server.revoke(code)
+            slack = create(server.token, app_token=server.app_token, api_url=server.url)
+            with pytest.raises(SettingsError) as caught:
+                await slack.run(Nowhere())
+            await slack.close()
+            assert "BELAY_SLACK_BOT_TOKEN" in caught.value.remedy
+            assert server.token not in str(caught.value) + caught.value.remedy
+            assert len(server.calls) == 1
+
+    async def test_op_05_a_wrong_app_token_ends_at_once(self) -> None:
+        async with SlackServer() as server:
+            slack = create(server.token, app_token="xapp-1-A0-other", api_url=server.url)
+            with pytest.raises(SettingsError) as caught:
+                await slack.run(Nowhere())
+            await slack.close()
+            assert "BELAY_SLACK_APP_TOKEN" in caught.value.remedy
+            assert len(server.called("apps.connections.open")) == 1
+
+    async def test_op_05_a_way_in_is_needed(self) -> None:
+        with pytest.raises(SettingsError, match="way in"):
+            create("xoxb-1")
+        with pytest.raises(SettingsError, match="HTTP server"):
+            create("xoxb-1", signing_secret="0" * 32)
+
+    @both
+    async def test_sl_23_an_uninstalled_app_ends_with_one_error(self, http: bool) -> None:
+        async def uninstall(at: At) -> None:
+            at.server.revoke()
+            await at.server.uninstalls()
+
+        error = await end_of(uninstall, http=http)
+        assert isinstance(error, AccessWithdrawn)
+        assert "BELAY_SLACK_BOT_TOKEN" in error.remedy
+
+    @pytest.mark.parametrize("code", ["account_inactive", "token_revoked", "invalid_auth"])
+    async def test_sl_23_a_token_revoked_without_notice_is_not_tried_for_ever(
+        self, code: str
+    ) -> None:
+        calls: list[list[Call]] = []
+
+        async def revoke(at: At) -> None:
+            at.server.revoke(code)
+            at.server.calls.clear()
+            calls.append(at.server.calls)
+            await at.server.says(at.direct, at.ann, "still there?")
+
+        assert isinstance(await end_of(revoke), AccessWithdrawn)
+        assert len(calls[0]) <= 2
+
+    async def test_tokens_of_people_are_none_of_the_bots(self) -> None:
+        async with office() as at:
+            tokens = {"type": "tokens_revoked", "tokens": {"oauth": ["U0ANN"], "bot": []}}
+            await at.server.tell(None, tokens)
+            await at.server.says(at.direct, at.ann, "still there?")
+            await at.answered(at.direct)
+
+
+async def end_of(what: Callable[[At], Awaitable[None]], **more: Any) -> BaseException:
+    """The error that the platform ends with after `what` happened."""
+    ended: list[BaseException] = []
+    try:
+        async with asyncio.timeout(20), office(**more) as at:
+            await what(at)
+            await asyncio.Event().wait()
+    except* SettingsError as raised:
+        ended += raised.exceptions
+    (error,) = ended
+    return error
+
+
+class Nowhere(Sink):
+    async def accept(self, event: Incoming) -> None:
+        raise AssertionError(event)
