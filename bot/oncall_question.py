@@ -19,20 +19,23 @@ _POLITE = (
     r"|не\s+подскаж\w+|кто-нибудь\s+знает)[\s,:!]+)*"
 )
 _ENGLISH = re.compile(
-    rf"\s*{_POLITE}who(?:\s*(?:['’]s|['’]ll\s+be|s|is|are|was|were|will\s+be|would\s+be))?\s+"
+    rf"\s*{_POLITE}(?:is\s+(?:any|some)(?:one|body)"
+    r"|who(?:\s*(?:['’]s|['’]ll\s+be|s|is|are|was|were|will\s+be|would\s+be))?)\s+"
     r"(?P<before>(?:[^\s?!.]+\s+){0,4}?)on[\s\-]?(?:call|duty)\b(?P<after>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _RUSSIAN = re.compile(
     rf"\s*{_POLITE}кто\s+(?P<before>(?:[^\s?!.]+\s+){{0,5}}?)"
-    r"(?:(?:будет|был|была|были)\s+)?(?:дежурит|дежурят|дежурить|дежурил[аи]?|дежурн(?:ый|ая|ые|ым|ой)"
+    r"(?:(?:будет|был|была|были)\s+)?"
+    r"(?:дежурит|дежурят|дежурить|дежурил[аи]?|дежурн(?:ый|ая|ые|ым|ой)"
     r"|на\s+дежурстве|(?:на|в)\s+смене)(?!\w)(?P<after>.*)",
     re.IGNORECASE | re.DOTALL,
 )
 _FILLER = re.compile(
-    r"(?<![\w-])(?:the|our|a|person|people|engineer|engineers|guy|right|here|please|pls|today's"
-    r"|primary|secondary|instead|then|at\s+the\s+moment|shift|this\s+moment|у\s+нас|же|там|тут|"
-    r"инженер|пожалуйста|смен[аеуы]|в\s+данный\s+момент|будет|был|основной|человек)(?![\w-])",
+    r"(?<![\w-])(?:the|our|a|person|people|engineer|engineers|guy|shift|right|here|please|pls"
+    r"|today's|current|next|upcoming|rn|atm|primary|secondary|instead|then"
+    r"|(?:at\s+the|this|в\s+данный)\s+(?:moment|момент)|у\s+нас|же|там|тут|инженер|человек"
+    r"|следующ\w+|текущ\w+|основной|смен[аеуы]|пожалуйста|будет|был)(?![\w-])",
     re.IGNORECASE,
 )
 _FOR = re.compile(

@@ -133,7 +133,8 @@ async def test_lm_23_an_hour_that_clocks_show_twice_is_told_with_its_offset() ->
         "кто дежурит?", "кто сейчас дежурный по платежам?", "кто на дежурстве", "кто у нас дежурит",
         "а кто по платежам дежурит сейчас?", "кто дежурит по billing-api", "дежурный по платежам",
         "подскажите, кто дежурный?", "/ask who is on call for payments?", "/oncall who is on call",
-        "/who is on call for payments?",
+        "/who is on call for payments?", "who is on call next?", "who is the current on call rn",
+        "is anyone on call for payments?", "кто следующий дежурный?",
     ],
 )  # fmt: skip
 async def test_every_way_to_ask_gets_the_roster_and_no_search(asked: str) -> None:
