@@ -91,7 +91,7 @@ class Pressing:
             return await self._hand_off.reply(pressed.event, asked, answer, pressed.language)
         if answer is None:
             return Reply(text("forgotten", pressed.language), private=True)
-        return Reply(self._sources(answer))
+        return Reply(self._sources(answer), answer=answer)
 
     async def _vote(self, pressed: _Pressed, vote: Vote) -> Reply:
         """Stored also when the answer itself is forgotten: the id names it for ever."""

@@ -160,6 +160,9 @@ async def test_sources_have_owners_and_ages(a_team: OpenTeam) -> None:
     sources = await bot.presses(ANN, value(seen, "s"))
     assert "owner payments" in sources.shown
     assert "updated 20" in sources.shown
+    told = sources.said[-1].answer
+    assert told is not None  # so that the addresses of its documents may be links
+    assert [cited.passage.uri for cited in told.citations] == ["billing.md#L4"]
 
 
 async def test_small_talk_has_no_buttons(a_team: OpenTeam) -> None:
