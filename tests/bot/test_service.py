@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from bot.errors import SettingsError
 from bot.ports import Sink
 from bot.service import OnAdded, Service, Stores, stores
 from bot.settings import Settings
+from tests.servers.calendar_server import calendar, event
 
 
 def asks(person: Person, text: str, number: int = 1, place: Place | None = None) -> Incoming:
@@ -90,6 +92,24 @@ async def test_sc_08_a_stranger_learns_how_to_ask_for_access(
         await telegram.says(question)
         await telegram.until(lambda: telegram.shown(question))
     assert "/allow" in telegram.shown(question)
+
+
+async def test_who_is_on_call_is_answered_from_the_calendar_of_the_settings(
+    app: App, kept: Stores, telegram: MemoryPlatform, tmp_path: Path
+) -> None:
+    now = datetime.now(UTC)
+    shift = event("On Call - Ann Lee - payments", now - timedelta(days=1), now + timedelta(days=1))
+    (tmp_path / "rota.ics").write_text(calendar(shift), encoding="utf-8")
+    oncall = {"schedules": [{"name": "payments", "file": tmp_path / "rota.ics"}]}
+    settings = Settings(home=tmp_path, admins=(BOSS.key,), desk={"poll": 0.05}, oncall=oncall)
+    service = Service(replace(app, settings=settings), kept, lambda wanted: [telegram])
+    question, stop = asks(BOSS, "who is on call for payments?"), asyncio.Event()
+    async with asyncio.TaskGroup() as group:
+        group.create_task(service.run(stop))
+        await telegram.says(question)
+        await telegram.until(lambda: telegram.shown(question))
+        stop.set()
+    assert "Ann Lee" in telegram.shown(question)
 
 
 async def test_each_platform_answers_its_own_people(running: Run, kept: Stores) -> None:
