@@ -34,7 +34,6 @@ _STILL = {
     "unfurl_media": False,
     "parse": "none",
     "link_names": False,
-    "mrkdwn": False,
 }
 
 
@@ -146,7 +145,9 @@ def name_of(event: str, what: str) -> str:
 
 
 def message(form: Form) -> Json:
-    return {"text": form.text, **({"blocks": form.blocks} if form.blocks else {}), **_STILL}
+    """What all calls share. Slack reads marks in `text` only where it has people to mention."""
+    blocks = {"blocks": form.blocks} if form.blocks else {}
+    return {"text": form.text, **blocks, **_STILL, "mrkdwn": "<@" in form.text}
 
 
 def post(form: Form, route: Route, name: str) -> Json:
