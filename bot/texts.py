@@ -29,8 +29,8 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "ru": "Вы спросили это {count} ч. назад, меня не было на связи.",
     },
     "not_read": {
-        "en": "I read only the text of a message. Not read: {names}.",
-        "ru": "Я читаю только текст сообщения. Не прочитано: {names}.",
+        "en": "I read text only. Not read: {names}.",
+        "ru": "Я читаю только текст. Не прочитано: {names}.",
     },
     # progress
     "stage_retrieve": {"en": "Searching the documents …", "ru": "Ищу в документах …"},

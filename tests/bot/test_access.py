@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -123,3 +124,45 @@ async def test_grants_say_who_gave_them() -> None:
     grant = await roll.grant(ANN.key)
     assert isinstance(grant, Grant)
     assert (grant.by, grant.at is not None) == (BOSS.key, True)
+
+
+GUEST = Person("slack", "U0GUEST", "Gus", outsider=True)
+MEMBER = Person("slack", "U0ANN", "Ann")
+OPS = Place("slack", "C0OPS", "channel", "1.0")
+SHARED = replace(OPS, id="C0ACME", outsiders=True)
+
+
+async def test_a_guest_has_no_part_in_what_a_channel_was_let_in_for() -> None:
+    gate = access(BOSS.key)
+    await gate.allow(place_key(OPS), BOSS.key, level="director")
+    assert await gate.scope(asked(MEMBER, OPS)) is not None
+    assert await gate.scope(asked(GUEST, OPS)) is None
+    assert await gate.scope(replace(asked(GUEST, OPS), private=True)) is None
+    code = await gate.code(asked(GUEST, OPS))
+    assert await gate.allow(code.text, BOSS.key, level="manager") == GUEST.key
+    scope = await gate.scope(asked(GUEST, OPS))
+    assert scope is not None
+    assert scope.levels == {"staff", "manager"}
+    assert await gate.role(GUEST) is Role.MEMBER
+
+
+async def test_a_guest_sees_no_more_in_a_channel_than_the_channel_may() -> None:
+    gate = access(BOSS.key)
+    await gate.allow(GUEST.key, BOSS.key, level="director")
+    assert await gate.scope(asked(GUEST, OPS)) is None
+    await gate.allow(place_key(OPS), BOSS.key)
+    scope = await gate.scope(asked(GUEST, OPS))
+    assert scope is not None
+    assert scope.levels == {"staff"}
+
+
+async def test_a_channel_that_becomes_shared_is_another_audience() -> None:
+    gate = access(BOSS.key)
+    await gate.allow(place_key(replace(SHARED, outsiders=False)), BOSS.key, level="director")
+    assert await gate.scope(asked(MEMBER, SHARED)) is None
+    code = await gate.code(asked(MEMBER, SHARED))
+    assert await gate.allow(code.text, BOSS.key) == place_key(SHARED)
+    for person in (MEMBER, GUEST):
+        scope = await gate.scope(asked(person, SHARED))
+        assert scope is not None
+        assert scope.levels == {"staff"}

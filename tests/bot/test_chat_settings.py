@@ -11,6 +11,7 @@ from bot.cli.running import secrets
 from bot.errors import SettingsError
 from bot.inbox import DeskOptions
 from bot.limits import Rates
+from bot.platforms import configured
 from bot.settings import load
 
 TOKEN = "123456789:AAexample-token-of-no-real-bot-at-all"
@@ -154,3 +155,61 @@ def test_op_05_a_webhook_that_cannot_work_is_refused(variables: dict[str, str], 
     message = refused()
     assert named in message
     assert not message.startswith("BELAY_ ")
+
+
+BOT, APP, SIGNING = "xoxb-1234567890-abcdefghijkl", "xapp-1-A0BELAY-1234567890", "0f" * 16
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "named"),
+    [
+        ("BOT_TOKEN", APP, "a Slack app token"),
+        ("BOT_TOKEN", "xoxp-1234567890-abcdefghijkl", "a Slack token of a person"),
+        ("BOT_TOKEN", TOKEN, "a Telegram token"),
+        ("BOT_TOKEN", "xoxb-short", "begins with xoxb-"),
+        ("BOT_TOKEN", "xoxb-1234567890-abc def ghi", "begins with xoxb-"),
+        ("APP_TOKEN", BOT, "a Slack bot token"),
+        ("APP_TOKEN", SIGNING, "begins with xapp-"),
+        ("SIGNING_SECRET", BOT, "a Slack bot token"),
+        ("SIGNING_SECRET", "not a secret", "32 digits and letters"),
+        ("API_URL", "slack.com/api", "begins with http"),
+    ],
+)
+def test_op_05_a_slack_value_in_the_wrong_place_is_named_and_never_shown(
+    name: str, value: str, named: str
+) -> None:
+    given = {"BOT_TOKEN": BOT, "APP_TOKEN": APP, name: value}
+    set_(**{f"SLACK_{key}": item for key, item in given.items()})
+    message = refused()
+    assert f"BELAY_SLACK_{name}" in message
+    assert named in message
+    assert name == "API_URL" or value not in message
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"SLACK_BOT_TOKEN": BOT}, "BELAY_SLACK_APP_TOKEN (Socket Mode)"),
+        ({"SLACK_APP_TOKEN": APP}, "BELAY_SLACK_BOT_TOKEN is missing"),
+        ({"SLACK_SIGNING_SECRET": SIGNING}, "BELAY_SLACK_BOT_TOKEN is missing"),
+    ],
+)
+def test_op_05_half_a_slack_app_is_refused(given: dict[str, str], named: str) -> None:
+    set_(**given)
+    assert named in refused()
+
+
+def test_op_05_one_platform_may_run_alone_or_both() -> None:
+    set_(SLACK_BOT_TOKEN=f" {BOT}\n", SLACK_SIGNING_SECRET=SIGNING)
+    assert configured(load()) == ("slack",)
+    set_(TELEGRAM_TOKEN=TOKEN)
+    assert configured(load()) == ("telegram", "slack")
+    assert {BOT, SIGNING} <= set(secrets(load()))
+
+
+@pytest.mark.parametrize(("value", "command"), [("kb", "/kb"), ("/belay-dev", "/belay-dev")])
+def test_the_slash_command_has_a_name_of_ones_own(value: str, command: str) -> None:
+    set_(SLACK__COMMAND=value)
+    assert load().slack.command == command
+    set_(SLACK__COMMAND="/two words")
+    assert "no slash command" in refused()

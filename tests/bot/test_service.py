@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -20,13 +21,15 @@ from adapters.memory.index import MemoryIndex
 from adapters.memory.platform import MemoryPlatform
 from adapters.memory.roll import MemoryRoll
 from adapters.memory.threads import MemoryThreads
-from bot.access import Grant
+from bot.access import Grant, place_key
 from bot.app import App
 from bot.chat import Incoming, Kind, Person, Place
-from bot.errors import SettingsError
-from bot.ports import Sink
+from bot.errors import AccessWithdrawn, SettingsError
+from bot.home import Pages
+from bot.ports import Completing, Sink, SourceRecord, SyncState
 from bot.service import OnAdded, Service, Stores, stores
 from bot.settings import Settings
+from graph.model import SourceType
 from tests.servers.calendar_server import calendar, event
 
 
@@ -196,3 +199,89 @@ async def test_who_was_let_in_stays_so(app: App, tmp_path: Path) -> None:
         await kept.roll.save(Grant(ANN.key))
     async with stores(tmp_path, ["telegram"]) as kept:
         assert await kept.roll.grant(ANN.key) is not None
+
+
+class Leaving(MemoryPlatform):
+    """A messenger that takes the bot's access back when it is told to."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.left = asyncio.Event()
+
+    async def run(self, sink: Sink) -> None:
+        await self.left.wait()
+        raise AccessWithdrawn("the app was uninstalled", "Install it again.")
+
+
+async def test_sl_23_a_platform_that_ends_leaves_the_others_running(
+    running: Run, telegram: MemoryPlatform, caplog: pytest.LogCaptureFixture
+) -> None:
+    slack, question = Leaving("slack"), asks(BOSS, "which port does billing use?")
+    async with running(telegram, slack):
+        slack.left.set()
+        await telegram.says(question)
+        await telegram.until(lambda: telegram.shown(question))
+    told = [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING]
+    assert told == ["slack has ended: the app was uninstalled. Install it again."]
+
+
+async def test_sl_23_the_last_platform_that_ends_ends_the_process(running: Run) -> None:
+    slack = Leaving("slack")
+    slack.left.set()
+    with pytest.raises(ExceptionGroup):
+        async with running(slack):
+            await asyncio.Event().wait()
+
+
+class Looking(MemoryPlatform, Completing):
+    """A messenger that must look up who somebody is."""
+
+    async def completed(self, event: Incoming) -> Incoming:
+        return replace(event, person=replace(event.person, outsider=True))
+
+
+async def test_what_is_looked_up_counts_before_the_question_is_answered(
+    running: Run, kept: Stores
+) -> None:
+    slack = Looking("slack")
+    channel = Place("slack", "C0OPS", "channel", "1.0")
+    await kept.roll.save(Grant(place_key(channel)))
+    question = Incoming(Kind.QUESTION, channel, Person("slack", "U0GUEST"), "1.0", "which port?")
+    async with running(slack):
+        await slack.says(question)
+        await slack.until(lambda: slack.shown(question))
+    assert "whom an admin has let in" in slack.shown(question)
+    assert "/belay allow" in slack.shown(question)
+
+
+async def test_whoever_adds_the_bot_on_slack_learns_how_the_channel_gets_access(
+    running: Run,
+) -> None:
+    slack = MemoryPlatform("slack")
+    channel = Place("slack", "C0OPS", "channel")
+    added = Incoming(Kind.ADDED, channel, Person("slack", "U0ANN"), "1.0")
+    async with running(slack):
+        await slack.says(added)
+        await slack.until(lambda: slack.shown(added))
+    assert "/belay allow" in slack.shown(added)
+
+
+async def test_the_page_of_the_bot_is_for_those_who_were_let_in(app: App, kept: Stores) -> None:
+    given: list[Pages] = []
+    Service(app, kept, lambda wanted: given.append(wanted.pages) or [])
+    closed = await given[0](Person("slack", "U0ANN"), "ru")
+    assert closed.sections == ()
+    assert "/belay allow" in closed.greeting
+    await kept.roll.save(Grant("slack:U0ANN"))
+    opened = await given[0](Person("slack", "U0ANN"), "en-US")
+    read, commands = opened.sections
+    assert read.lines == ("No documents are indexed yet.",)
+    assert any(line.startswith("`/belay runbook`") for line in commands.lines)
+    assert not any("allow" in line for line in commands.lines)
+    record = SourceRecord(
+        "runbooks", SourceType.FOLDER, "/secret/path", SyncState.INTERRUPTED, files=3
+    )
+    await app.index.save_source(record)
+    (line,) = (await given[0](Person("slack", "U0ANN"), "en-US")).sections[0].lines
+    assert "runbooks: 3 files, last read never; interrupted" in line
+    assert "/secret" not in line
