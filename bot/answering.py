@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from bot.access import Access, Role, Roll, place_key
 from bot.asking import Asking, Keep, question_id
 from bot.chat import Incoming, Kind, Place, Reply
-from bot.commands.call import Ask, Call, Command, Desk, may_use, parse
+from bot.commands.call import Ask, Call, Command, Desk, Sources, may_use, parse
 from bot.commands.table import find
 from bot.feedback import FeedbackLog
-from bot.ports import Conversation, SourceRecord
+from bot.ports import Conversation
 from bot.pressing import Pressing
 from bot.recall import Bounds, Recall
 from bot.texts import language_of, literal, literal_code, text
@@ -37,8 +37,8 @@ _HOURS_FROM = timedelta(hours=2)  # from here on an age is told in hours
 class Answering:
     """The handler of the desk (bot/inbox.py). One for all conversations of a process.
 
-    `sources` lists what is indexed, `keep` stores traces, `contact` is who can always be asked,
-    `web` allows the web search in chats.
+    `sources` lists what a scope may read, `keep` stores traces, `contact` is who can always be
+    asked, `web` allows the web search in chats.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Answering:
         feedback: FeedbackLog,
         *,
         keep: Keep,
-        sources: Callable[[], Awaitable[Sequence[SourceRecord]]],
+        sources: Sources,
         web: bool = True,
         contact: str = "",
         leave_strangers: bool = True,

@@ -16,6 +16,7 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +24,7 @@ from bot.access import Roll
 from bot.answering import Answering
 from bot.app import App
 from bot.chat import Incoming
+from bot.commands.sources import readable_sources
 from bot.delivery import Mailbox
 from bot.feedback import FeedbackLog
 from bot.inbox import Desk
@@ -115,7 +117,7 @@ def _answering(app: App, kept: Stores) -> Answering:
         kept.roll,
         kept.feedback,
         keep=TraceLog(settings.home).add,
-        sources=app.index.sources,
+        sources=partial(readable_sources, app.index),
         web=settings.web,
         contact=settings.contact,
         leave_strangers=settings.leave_strangers,

@@ -128,10 +128,13 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "ru": "Команды `/{name}` я не знаю. Список — `/help`; вопрос можно задать без команды.",
     },
     "usage": {"en": "Write it like this: `{usage}`", "ru": "Пишите так: `{usage}`"},
-    "sources_none": {"en": "No documents are indexed yet.", "ru": "Документов в индексе пока нет."},
+    "sources_none": {
+        "en": "There are no documents here that I could answer from.",
+        "ru": "Документов, по которым я мог бы здесь отвечать, нет.",
+    },
     "sources_head": {"en": "What I have read:", "ru": "Что я прочитал:"},
     "sources_line": {
-        "en": "- **{name}**: {files} files, last read {date}",
+        "en": "- **{name}**: {files} file{s}, last read {date}",
         "ru": "- **{name}**: файлов {files}, прочитано {date}",
     },
     "never": {"en": "never", "ru": "никогда"},

@@ -22,6 +22,10 @@ class Ask:
     text: str
 
 
+Sources = Callable[[Scope], Awaitable[Sequence[SourceRecord]]]
+"""The sources that a scope may read something of, with the number of files that it may read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Desk:
     """What commands work with."""
@@ -29,7 +33,7 @@ class Desk:
     access: Access
     roll: Roll
     recall: Recall
-    sources: Callable[[], Awaitable[Sequence[SourceRecord]]]
+    sources: Sources
 
 
 @dataclass(frozen=True, slots=True)

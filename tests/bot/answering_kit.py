@@ -20,6 +20,7 @@ from adapters.memory.roll import MemoryRoll
 from bot.access import Access, Grant, place_key
 from bot.answering import Answering
 from bot.chat import Incoming, Kind, Person, Place, Quote
+from bot.commands.call import Sources
 from bot.ports import SourceRecord
 from graph.machine import Machine
 from graph.model import Passage, Scope, SourceType
@@ -82,6 +83,7 @@ class Bot:
     feedback: MemoryFeedback = field(default_factory=MemoryFeedback)
     admins: frozenset[str] = frozenset({BOSS.key})
     records: tuple[SourceRecord, ...] = (SourceRecord("runbooks", SourceType.FOLDER, "/srv/x"),)
+    sources: Sources | None = None  # in place of the records
     messages: int = 0
 
     def __post_init__(self) -> None:
@@ -92,7 +94,7 @@ class Bot:
             self.roll,
             self.feedback,
             keep=self._keep,
-            sources=self._sources,
+            sources=self.sources or self._sources,
             now=lambda: self.now,
             **self.options,
         )
@@ -100,7 +102,7 @@ class Bot:
     async def _keep(self, trace: Trace) -> None:
         self.traces.append(trace)
 
-    async def _sources(self) -> Sequence[SourceRecord]:
+    async def _sources(self, scope: Scope) -> Sequence[SourceRecord]:
         return self.records
 
     async def let_in(self, who: Person | Place, level: str = "staff", admin: bool = False) -> None:
