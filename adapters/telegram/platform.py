@@ -31,7 +31,12 @@ from adapters.telegram.checks import findings
 from adapters.telegram.conversation import TelegramConversation
 from adapters.telegram.options import Options
 from adapters.telegram.pace import Pace
-from adapters.telegram.profile import privacy_note, publish_commands
+from adapters.telegram.profile import (
+    PRIVACY,
+    PRIVACY_REMEDY,
+    privacy_note,
+    publish_commands,
+)
 from adapters.telegram.requests import Requests
 from adapters.telegram.stream import Line
 from adapters.telegram.updates import PLATFORM, WANTED, incoming
@@ -97,8 +102,8 @@ class Telegram(Platform):
     async def run(self, sink: Sink) -> None:
         """Receives until cancelled. Raises SettingsError for a wrong token or webhook."""
         self._me = await self._who_am_i()
-        if note := privacy_note(self._me):
-            _log.warning("%s", note)
+        if not self._me.can_read_all_group_messages:
+            _log.warning("%s; to change that, %s", PRIVACY, PRIVACY_REMEDY)
         await publish_commands(self._bot)
         try:
             await self._receive(sink, self._me)

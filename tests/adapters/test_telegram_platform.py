@@ -232,6 +232,7 @@ async def test_tg_20_privacy_mode_is_explained_where_it_matters(
         assert ("/setprivacy" in hello.text) is explained
         assert ("/ask@belay" in hello.text.replace("\\", "")) is explained
         assert ("/setprivacy" in caplog.text) is not reads_all
+        assert "this group" not in caplog.text
 
 
 async def test_tg_20_commands_and_replies_work_in_privacy_mode() -> None:
