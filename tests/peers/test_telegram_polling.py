@@ -25,7 +25,7 @@ def peer() -> Iterator[str]:
     """The emulator's address."""
     node = shutil.which("node")
     if node is None or not (EMULATOR / "node_modules" / "telegram-test-api").is_dir():
-        pytest.skip("needs Node.js with npm (on Debian: apt-get install npm), then `make test`")
+        pytest.skip("needs Node.js with npm (on Debian: apt-get install npm), then `make peers`")
     with Program(node, "shim.js", folder=EMULATOR, variables={}) as emulator:
         yield f"http://127.0.0.1:{int(emulator.line())}"
 

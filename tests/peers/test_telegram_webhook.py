@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.peer,
     pytest.mark.skipif(
         importlib.util.find_spec("mockpost") is None,
-        reason="needs the wheel mockpost: run `make test`",
+        reason="needs the wheel mockpost: run `make peers`",
     ),
 ]
 
