@@ -6,7 +6,7 @@ Whoever was not let in learns how to ask for it and nothing else: no search, no 
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -244,6 +244,7 @@ def _unread(event: Incoming, words: str) -> list[str]:
     """That pictures and files beside the question were not read."""
     if not event.attachments:
         return []
-    names = ", ".join(literal(name) for name in event.attachments[:_NAMED])
-    names += ", …" if len(event.attachments) > _NAMED else ""
+    counted = Counter(event.attachments)
+    shown = [literal(name) + (f" × {n}" if n > 1 else "") for name, n in counted.items()]
+    names = ", ".join(shown[:_NAMED]) + (", …" if len(shown) > _NAMED else "")
     return [text("not_read", language_of(words, event.language), names=names)]

@@ -76,6 +76,7 @@ class Incoming:
     addressed: bool = True  # False: said in a group, but not to the bot
     quote: Quote | None = None
     attachments: tuple[str, ...] = ()  # names of files and pictures that came along, not read
+    album: str = ""  # what several messages share that were sent as one, such as pictures
     language: str = ""  # the person's interface language, a hint
     value: str = ""  # of a pressed button
     moved_to: str = ""

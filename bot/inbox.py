@@ -14,7 +14,7 @@ import platform
 import time
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol
 
@@ -232,16 +232,16 @@ class Desk(Sink):
         await self._handler(event, work.conversation, attempt, late=late)
 
     async def _gather(self, work: _Work) -> None:
-        """Waits for the other pieces of a long paste; short questions do not wait."""
+        """Waits for the other pieces of a long paste or an album; short questions do not wait."""
         rule = self._options.joining
-        last = work.taken.event.text
-        while work.taken.event.kind is Kind.QUESTION and rule.expects_more(last):
+        last = work.taken.event
+        while last.kind is Kind.QUESTION and rule.expects_more(last):
             await self._sleep(rule.window)
             before = work.taken
             work.taken = await self._inbox.join(before, rule)
             if work.taken == before:
                 return
-            last = work.taken.event.text[len(before.event.text) :]
+            last = replace(last, text=work.taken.event.text[len(before.event.text) :], album="")
 
     async def _refused(self, event: Incoming, attempt: int, conversation: Conversation) -> bool:
         counted = event.kind is Kind.QUESTION and event.addressed and attempt == 1

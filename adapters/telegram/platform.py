@@ -31,6 +31,7 @@ from adapters.telegram.checks import findings
 from adapters.telegram.conversation import TelegramConversation
 from adapters.telegram.options import Options
 from adapters.telegram.pace import Pace
+from adapters.telegram.pastes import Pastes
 from adapters.telegram.profile import (
     PRIVACY,
     PRIVACY_REMEDY,
@@ -91,6 +92,7 @@ class Telegram(Platform):
         self._options = options or Options()
         pace = Pace(clock, self._options.chats)
         self._line = Line(Requests(bot), pace, self._options, clock)
+        self._pastes = Pastes(self._options.joining, self._options.chats)
         self._live: WeakSet[TelegramConversation] = WeakSet()
         self._me: User | None = None
         self._failures = 0
@@ -246,7 +248,7 @@ class Telegram(Platform):
 
     async def _store(self, update: Update, sink: Sink, me: User) -> None:
         event = incoming(update, me)
-        if event is None:
+        if event is None or not self._pastes.wanted(event):
             return
         await sink.accept(event)
         if event.kind is Kind.STOP:

@@ -1,8 +1,10 @@
 """Telegram's updates as events of the application. Pure: nothing is asked or sent.
 
-What is not for the bot is None: other people's talk, other bots, posts of channels and their
-copies in discussion groups, service messages. Message ids: a press is named by its callback, what
-happens to a place by its update. A STOP names its question by the draft, which bears its number.
+What is not for the bot is None: other bots and their commands, posts of channels and their copies
+in discussion groups, service messages. Other people's talk is a question that is not addressed to
+the bot: see pastes.py for the little of it that matters. Message ids: a press is named by its
+callback, what happens to a place by its update. A STOP names its question by the draft, which
+bears its number.
 """
 
 from __future__ import annotations
@@ -72,11 +74,6 @@ def _said(message: Message, me: User, kind: Kind) -> Incoming | None:
     words, attachments = words_of(message, me), _attachments(message)
     if words.others or not (words.text or words.named or attachments):
         return None
-    if message.media_group_id and not words.text:
-        return None  # one more picture of an album: its caption asks
-    addressed = _is_for(message, me, words.named)
-    if kind is Kind.QUESTION and not addressed:
-        return None
     return Incoming(
         kind,
         _place(message.chat, _thread(message)),
@@ -84,9 +81,10 @@ def _said(message: Message, me: User, kind: Kind) -> Incoming | None:
         str(message.message_id),
         text=words.text,
         at=message.date,
-        addressed=addressed,
+        addressed=_is_for(message, me, words.named),
         quote=_quote(message, me),
         attachments=attachments,
+        album=message.media_group_id or "",
         language=_language(message.from_user),
     )
 

@@ -262,6 +262,59 @@ async def test_tg_18_a_long_paste_is_one_question() -> None:
         assert event.text.count("ERROR") > 290
 
 
+PASTES = [
+    ("@belay_bot {log}", "{log}", "why does it fail?"),
+    ("{log}", "{log}", "the rest of it", "why does it fail? @belay_bot"),
+    ("{log}", "@belay_bot why does it fail?"),
+    ("/ask@belay_bot {log}", "why does it fail?"),
+]
+
+
+@pytest.mark.parametrize("said", PASTES, ids=[str(len(said)) + said[0][:4] for said in PASTES])
+async def test_tg_18_in_a_group_one_mention_is_enough_for_all_pieces(said: tuple[str, ...]) -> None:
+    log = ("ERROR disk full on node-07 " * 200)[:4060]
+    async with office() as at:
+        for text in said:
+            at.server.says(at.ops, at.anna, text.format(log=log))
+        at.server.says(at.ops, at.boris, "not for the bot")
+        await at.until(lambda: len(at.server.updates.delivered) == len(said) + 1)
+        await at.passes(5)
+        await at.until(lambda: at.server.sent(at.ops))
+        await at.idle()
+        (event,) = at.seen
+        assert "why does it fail?" in event.text
+        assert event.text.count("ERROR") == 151 * sum("{log}" in text for text in said)
+
+
+async def test_tg_18_a_long_text_that_nobody_asks_about_is_left_alone() -> None:
+    async def polite(event: Incoming, conversation: Conversation) -> None:
+        if event.addressed:
+            await echo(event, conversation)
+
+    async with office(polite) as at:
+        at.server.says(at.ops, at.anna, "x" * 4096)
+        at.server.says(at.ops, at.boris, "@belay_bot which port?")
+        await at.until(lambda: len(at.server.updates.delivered) == 2)
+        await at.passes(5)
+        (answer,) = await at.answered(at.ops)
+        assert answer.text == "re: which port?"
+        assert [event.text for event in at.seen if event.addressed] == ["which port?"]
+
+
+@pytest.mark.parametrize("place", ["private", "group"])
+@pytest.mark.parametrize("captioned", [0, 1, 2])
+async def test_tg_16_an_album_is_one_question(place: str, captioned: int) -> None:
+    async with office() as at:
+        chat = at.anna if place == "private" else at.ops
+        for number in range(3):
+            caption = "@belay_bot what is broken?" if number == captioned else ""
+            at.server.says(chat, at.anna, caption, photo=True, media_group_id="77")
+        await at.until(lambda: len(at.server.updates.delivered) == 3)
+        await at.passes(2)
+        (answer,) = await at.answered(chat)
+        assert answer.text == "re: what is broken?"
+
+
 async def test_se_01_questions_at_once_get_their_own_answers_in_order() -> None:
     async with office() as at:
         asked = {

@@ -159,6 +159,13 @@ async def test_tg_16_a_picture_that_was_not_read_is_named_at_the_end(
     assert line in seen.answers[0].markdown.splitlines()[-1]
 
 
+async def test_tg_16_the_pictures_of_an_album_are_counted() -> None:
+    bot = Bot()
+    await bot.let_in(ANN)
+    seen = await bot.says(ANN, "what is this?", attachments=("photo",) * 7 + ("boom.log",))
+    assert "Not read: photo × 7, boom.log" in seen.answers[0].markdown.splitlines()[-1]
+
+
 async def test_tg_16_many_attachments_make_no_wall_of_names() -> None:
     bot = Bot()
     await bot.let_in(ANN)
