@@ -102,4 +102,4 @@ class Reply:
     markdown: str
     buttons: tuple[Button, ...] = ()
     answer: Answer | None = None
-    private: bool = False  # for the asker's eyes only, where the platform can do that
+    private: bool = False  # for the asker's eyes, as far as the platform can do that

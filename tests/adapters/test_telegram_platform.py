@@ -284,7 +284,7 @@ async def test_tg_13_a_vote_is_thanked_for_over_the_chat() -> None:
 async def test_tg_13_an_old_button_still_counts_and_answers() -> None:
     async with office(vote) as at:
         press(at, expired=True)
-        (note,) = await at.answered(at.ops)
+        (note,) = await at.answered(at.anna)
         assert note.text == TOAST
         assert [event.value for event in at.seen] == ["fb:9f3a:down"]
 
