@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -17,6 +18,7 @@ from bot.chat import Incoming, Kind, Place, Reply
 from bot.commands.call import Ask, Call, Command, Desk, Sources, may_use, parse
 from bot.commands.table import find
 from bot.feedback import FeedbackLog
+from bot.moves import Moves
 from bot.ports import Conversation
 from bot.pressing import Pressing
 from bot.recall import Bounds, Recall
@@ -59,7 +61,8 @@ class Answering:
         self._access, self._roll = access, roll
         self._web, self._leave_strangers, self._now = web, leave_strangers, now
         self._recall = Recall(bounds)
-        self._asking = Asking(machine, self._recall, keep)
+        self._moves = Moves()
+        self._asking = Asking(machine, self._recall, keep, self._moves)
         self._pressing = Pressing(
             self._asking, access, feedback, self._recall, web=web, contact=contact, now=now
         )
@@ -75,6 +78,7 @@ class Answering:
         """
         if event.person.is_bot:
             return  # two bots that answer each other never stop
+        event = replace(event, place=self._moves.now(event.place))
         match event.kind:
             case Kind.QUESTION if event.addressed:
                 await self._question(event, conversation, late)
@@ -84,10 +88,8 @@ class Answering:
                 await self._added(event, conversation)
             case Kind.REMOVED:
                 await self.gone(event.place)
-            case Kind.MOVED:
-                await self._moved(event)
             case _:
-                return  # edits, deletions and stops are the inbox's
+                return  # edits, deletions, stops and moves are the desk's
 
     async def on_added(self, event: Incoming) -> Literal["stay", "leave"]:
         """Whether to stay in a group that `event.person` added the bot to.
@@ -113,10 +115,12 @@ class Answering:
         else:
             await self._tell_how(event, conversation)
 
-    async def _moved(self, event: Incoming) -> None:
+    async def moved(self, event: Incoming) -> None:
+        """The place keeps what it was granted and what was said there. Raises StorageError."""
         if event.moved_to:
             await self._access.moved(event.place, event.moved_to)
             self._recall.move(event.place, event.moved_to)
+            self._moves.add(event.place, event.moved_to)
 
     async def _question(self, event: Incoming, conversation: Conversation, late: bool) -> None:
         scope = await self._access.scope(event)

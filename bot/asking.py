@@ -8,6 +8,7 @@ from hashlib import sha256
 
 from bot import buttons, logs
 from bot.chat import Incoming, Reply
+from bot.moves import Moves
 from bot.ports import Conversation
 from bot.recall import Exchange, Recall, Remembered
 from bot.reply import to_markdown
@@ -29,12 +30,12 @@ def question_id(event: Incoming) -> str:
 
 
 class Asking:
-    """`keep` stores the trace of each question, for `belay why`."""
+    """`keep` stores the trace of each question, for `belay why`; `moves` knows where a place is
+    by the time that it is answered."""
 
-    def __init__(self, machine: Machine, recall: Recall, keep: Keep) -> None:
+    def __init__(self, machine: Machine, recall: Recall, keep: Keep, moves: Moves) -> None:
         self.machine = machine
-        self._recall = recall
-        self._keep = keep
+        self._recall, self._keep, self._moves = recall, keep, moves
 
     @property
     def has_web(self) -> bool:
@@ -56,15 +57,15 @@ class Asking:
         `conversation.answer` raises.
         """
         finished = await self.ask(question, conversation)
-        answer = finished.answer
+        answer, place = finished.answer, self._moves.now(event.place)
         remembered = Remembered(
-            event.place, finished.trace.resolved, question.scope, answer, finished.trace
+            place, finished.trace.resolved, question.scope, answer, finished.trace
         )
         self._recall.remember(question.id, remembered)
         exchange = Exchange(
             question.id, event.person.key, question.text, answer.text, question.scope
         )
-        self._recall.add(event.place, exchange)
+        self._recall.add(place, exchange)
         shown = to_markdown(
             answer, stale_days=self.machine.policy.stale_days, now=question.scope.now
         )

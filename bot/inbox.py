@@ -89,7 +89,8 @@ class Desk(Sink):
     """Takes events from the inbox and has them handled, `options.workers` at a time.
 
     `conversations` gives the way back for an event, `gone` is told of places that are closed to
-    the bot. `clock` gives seconds since the epoch. One `run` for one Desk.
+    the bot, and `moved` of places with a new id before anything else from there is worked on.
+    `clock` gives seconds since the epoch. One `run` for one Desk.
     """
 
     def __init__(
@@ -101,12 +102,13 @@ class Desk(Sink):
         options: DeskOptions | None = None,
         limiter: Limiter | None = None,
         gone: Callable[[Place], Awaitable[None]] | None = None,
+        moved: Callable[[Incoming], Awaitable[None]] | None = None,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._inbox, self._conversations, self._handler = inbox, conversations, handler
         self._options = options or DeskOptions()
-        self._limiter, self._gone = limiter, gone
+        self._limiter, self._gone, self._moved = limiter, gone, moved
         self._clock, self._sleep = clock, sleep
         self._owner = f"{platform.node()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._running: dict[int, _Work] = {}
@@ -117,13 +119,20 @@ class Desk(Sink):
 
     async def accept(self, event: Incoming) -> None:
         """Returns when the event is stored. Raises StorageError: the platform keeps it then."""
-        if event.kind is Kind.MOVED and event.moved_to:
-            await self._inbox.move(event.place.platform, event.place.id, event.moved_to)
+        if event.kind is Kind.MOVED:
+            await self._move(event)
+            return
         stored = await self._inbox.put(event)
         if event.kind is Kind.STOP:
             self._stop(event)
         elif stored:
             self._wake.set()
+
+    async def _move(self, event: Incoming) -> None:
+        if self._moved is not None:
+            await self._moved(event)
+        if event.moved_to:
+            await self._inbox.move(event.place.platform, event.place.id, event.moved_to)
 
     async def run(self) -> None:
         """Works until `drain`. Cancelled, it gives back what it has at once."""

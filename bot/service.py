@@ -83,6 +83,7 @@ class Service:
             options=settings.desk.options(),
             limiter=Limiter(settings.rates.rates()),
             gone=answering.gone,
+            moved=answering.moved,
         )
 
     async def run(self, stop: asyncio.Event) -> None:

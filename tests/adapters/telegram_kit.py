@@ -57,6 +57,7 @@ class At:
     http: HttpServer
     seen: list[Incoming]
     gone: list[Place]
+    moved: list[Incoming]
     working: list[Incoming]
 
     def __post_init__(self) -> None:
@@ -97,6 +98,7 @@ async def office(
     sink: Callable[[Desk], Sink] = lambda desk: desk,
     webhook: bool = False,
     on_added: Any = None,
+    on_moved: Any = None,
     leaves_topic: bool = True,
     options: Options | None = None,
     **desk: Any,
@@ -108,6 +110,7 @@ async def office(
     box = inbox or MemoryInbox(clock=clock)
     seen: list[Incoming] = []
     gone: list[Place] = []
+    left: list[Incoming] = []
     working: list[Incoming] = []
 
     async def handler(
@@ -122,6 +125,11 @@ async def office(
 
     async def closed(place: Place) -> None:
         gone.append(place)
+
+    async def moved(event: Incoming) -> None:
+        if on_moved is not None:
+            await on_moved(event)
+        left.append(event)
 
     async with (
         server or TelegramServer(clock=clock) as running,
@@ -143,6 +151,7 @@ async def office(
             handler,
             options=DeskOptions(late_after=1e12, **desk),
             gone=closed,
+            moved=moved,
             clock=clock,
             sleep=time.sleep,
         )
@@ -154,7 +163,7 @@ async def office(
                 ]
                 first = "setWebhook" if webhook else "deleteWebhook"
                 await running.until(lambda: running.called(first))
-                yield At(running, time, telegram, chair, box, http, seen, gone, working)
+                yield At(running, time, telegram, chair, box, http, seen, gone, left, working)
                 for task in tasks:
                     task.cancel()
         finally:

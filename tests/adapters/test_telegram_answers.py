@@ -110,7 +110,7 @@ async def test_tg_09_an_answer_follows_the_group_to_its_new_id() -> None:
         at.server.says(old, at.anna, "/ask restart billing?")
         await at.until(lambda: at.seen)
         new = at.server.upgrades(old, at.anna, -1001234500001)
-        await at.until(lambda: any(e.kind is Kind.MOVED for e in at.seen))
+        await at.until(lambda: at.moved)
         go.set()
         await at.until(lambda: at.server.sent(new))
         at.server.says(new, at.anna, "/ask and for staging?")

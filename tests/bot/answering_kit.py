@@ -137,11 +137,12 @@ class Bot:
         event = self._event(Kind.PRESS, person, place, language)
         return await self.handled(replace(event, value=value))
 
-    async def happens(
-        self, kind: Kind, person: Person, place: Place, moved_to: str = ""
-    ) -> MemoryConversation:
-        event = self._event(kind, person, place, "en")
-        return await self.handled(replace(event, moved_to=moved_to))
+    async def happens(self, kind: Kind, person: Person, place: Place) -> MemoryConversation:
+        return await self.handled(self._event(kind, person, place, "en"))
+
+    async def moves(self, place: Place, new_id: str) -> None:
+        event = self._event(Kind.MOVED, ANN, place, "en")
+        await self.handler.moved(replace(event, moved_to=new_id))
 
     async def handled(self, event: Incoming, *, late: bool = False) -> MemoryConversation:
         conversation = MemoryConversation()

@@ -10,6 +10,7 @@ import pytest
 
 from bot.chat import Incoming, Kind, Person, Place
 from bot.feedback import Vote
+from graph.trace import Trace
 from tests.bot.answering_kit import (
     ANN,
     BORIS,
@@ -238,10 +239,37 @@ async def test_a_group_that_moved_keeps_its_access_and_its_memory() -> None:
     bot = Bot()
     await bot.let_in(GROUP)
     await bot.says(ANN, QUESTION, GROUP)
-    await bot.happens(Kind.MOVED, ANN, GROUP, moved_to="-1001")
+    await bot.moves(GROUP, "-1001")
     moved = replace(GROUP, id="-1001")
     assert "Nothing was looked up" in (await bot.says(ANN, "/why", moved)).shown
-    assert "/allow" in (await bot.says(ANN, QUESTION, GROUP)).shown
+
+
+class Moving(Bot):
+    """The group becomes another one while its question is answered."""
+
+    async def _keep(self, trace: Trace) -> None:
+        await super()._keep(trace)
+        await self.moves(GROUP, "-1001")
+
+
+async def test_tg_09_a_question_that_was_at_work_belongs_to_the_new_group() -> None:
+    bot = Moving()
+    await bot.let_in(GROUP)
+    assert len((await bot.says(ANN, QUESTION, GROUP)).answers) == 1
+    moved = replace(GROUP, id="-1001")
+    assert "Nothing was looked up" in (await bot.says(ANN, "/why", moved)).shown
+
+
+async def test_tg_09_what_was_taken_under_the_old_id_is_answered_with_the_access_of_the_new() -> (
+    None
+):
+    bot = Bot()
+    topic = replace(GROUP, thread="7")
+    await bot.let_in(GROUP)
+    for old, new in (("-100", "-1001"), ("-1001", "-1002"), ("-1002", "-1002")):
+        await bot.moves(replace(GROUP, id=old), new)
+    assert len((await bot.says(ANN, QUESTION, topic)).answers) == 1
+    assert "Nothing was" in (await bot.says(ANN, "/why", replace(topic, id="-1002"))).shown
 
 
 async def test_a_place_that_the_bot_left_is_forgotten() -> None:

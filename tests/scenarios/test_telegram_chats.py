@@ -43,7 +43,7 @@ async def on_call(team: Team, model: ChatModel | None = None) -> AsyncIterator[t
     async def handle(event: Incoming, conversation: Conversation) -> None:
         await handler(event, conversation, 1, late=False)
 
-    async with office(handle, on_added=handler.on_added) as at:
+    async with office(handle, on_added=handler.on_added, on_moved=handler.moved) as at:
         await bot.let_in(Person("telegram", str(at.anna.id)))
         await bot.let_in(Place("telegram", str(at.ops.id), "group"))
         yield at, bot
@@ -116,9 +116,24 @@ async def test_tg_09_what_a_group_was_allowed_moves_with_it(a_team: OpenTeam) ->
         at.server.says(old, at.anna, "/ask how do I restart billing?")
         await at.answered(old)
         new = at.server.upgrades(old, at.anna, -1001234500001)
-        await at.until(lambda: any(event.moved_to for event in at.seen))
-        await at.idle()
         at.server.says(new, at.anna, "/ask and its port?")
+        (answer,) = await at.answered(new)
+        assert "8081" in words(answer)
+
+
+async def test_tg_09_a_code_lets_in_the_group_that_became_another(a_team: OpenTeam) -> None:
+    """Making the bot an administrator is what turns a basic group into a supergroup."""
+    async with on_call(await a_team(DOCS)) as (at, bot):
+        await bot.let_in(Person("telegram", str(at.anna.id)), admin=True)
+        old = at.server.group(-4001, "Small", kind="group")
+        at.server.says(old, at.anna, "/ask which port does billing listen on?")
+        (how,) = await at.answered(old)
+        code = re.search(r"/allow ([A-Z0-9]{8})", how.text)
+        assert code is not None
+        new = at.server.upgrades(old, at.anna, -1001234500001)
+        at.server.says(at.anna, at.anna, f"/allow {code[1]}")
+        await at.answered(at.anna)
+        at.server.says(new, at.anna, "/ask which port does billing listen on?")
         (answer,) = await at.answered(new)
         assert "8081" in words(answer)
 
