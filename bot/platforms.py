@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.http import Mount
 from bot.ports import Platform
 from bot.registry import factory
-from bot.service import OnAdded
+from bot.running import OnAdded
 from bot.settings import Settings
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from adapters.sqlite.roll import SqliteRoll
 from bot.access import Grant
 from bot.roll import ROLL_FILE
-from bot.service import stores
+from bot.running import stores
 from tests.servers.telegram_server import TelegramServer, User
 
 ROOT = Path(__file__).parents[2]

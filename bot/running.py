@@ -1,8 +1,8 @@
 """The running bot: platforms that receive, one desk that has every event answered, a clean end.
 
     async with stores(settings.home, ["telegram"]) as kept:
-        service = Service(app, kept, lambda on_added: [telegram])
-        await service.run(stop)
+        bot = Bot(app, kept, lambda on_added: [telegram])
+        await bot.run(stop)
 
 Setting `stop` ends it: nothing more is received, what is being answered gets its grace, and what
 is left waits in the inbox for the next process.
@@ -68,7 +68,7 @@ async def stores(home: Path, platforms: Sequence[str]) -> AsyncIterator[Stores]:
         await inbox.close()
 
 
-class Service:
+class Bot:
     """Every platform hands its events to one desk, which has them answered. For one `run`."""
 
     def __init__(self, app: App, kept: Stores, make: MakePlatforms) -> None:

@@ -23,7 +23,7 @@ from bot.app import App
 from bot.chat import Incoming, Kind, Person, Place
 from bot.errors import SettingsError
 from bot.ports import Sink
-from bot.service import OnAdded, Service, Stores, stores
+from bot.running import Bot, OnAdded, Stores, stores
 from bot.settings import Settings
 
 
@@ -55,14 +55,14 @@ Run = Callable[..., Any]
 
 @pytest.fixture
 def running(app: App, kept: Stores) -> Run:
-    """Runs a service around the block; at its end the service is told to stop."""
+    """Runs a bot around the block; at its end the bot is told to stop."""
 
     @asynccontextmanager
     async def run(*platforms: MemoryPlatform) -> AsyncIterator[None]:
         stop = asyncio.Event()
-        service = Service(app, kept, lambda on_added: platforms)
+        bot = Bot(app, kept, lambda on_added: platforms)
         async with asyncio.TaskGroup() as group:
-            group.create_task(service.run(stop))
+            group.create_task(bot.run(stop))
             try:
                 yield
             finally:
@@ -143,8 +143,8 @@ async def test_op_01_what_waits_at_the_end_is_answered_by_the_next_process(
     for answered in (True, False):
         telegram, stop = MemoryPlatform("telegram"), asyncio.Event()
         async with stores(tmp_path, ["telegram"]) as kept, asyncio.TaskGroup() as group:
-            service = Service(app, kept, lambda on_added, made=telegram: [made])
-            group.create_task(service.run(stop))
+            bot = Bot(app, kept, lambda on_added, made=telegram: [made])
+            group.create_task(bot.run(stop))
             if answered:
                 await telegram.until(lambda made=telegram: made.shown(question))
             else:
@@ -166,7 +166,7 @@ async def test_sc_08_platforms_are_told_whose_groups_to_leave(
     app: App, kept: Stores, person: Person, stays: str
 ) -> None:
     given: list[OnAdded] = []
-    Service(app, kept, lambda on_added: given.append(on_added) or [])
+    Bot(app, kept, lambda on_added: given.append(on_added) or [])
     assert await given[0](Incoming(Kind.ADDED, GROUP, person, "1")) == stays
 
 
