@@ -18,7 +18,7 @@ from bot.chat import Incoming, Kind, Place, Reply
 from bot.commands.call import Ask, Call, Command, Desk, Sources, may_use, parse
 from bot.commands.table import find
 from bot.feedback import FeedbackLog
-from bot.moves import Moves
+from bot.places import Moves
 from bot.ports import Conversation
 from bot.pressing import Pressing
 from bot.recall import Bounds, Recall

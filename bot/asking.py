@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from bot import buttons, logs
 from bot.chat import Incoming, Reply
-from bot.moves import Moves
+from bot.places import Moves
 from bot.ports import Conversation
 from bot.recall import Exchange, Recall, Remembered
 from bot.reply import to_markdown

@@ -7,6 +7,7 @@ BotError
 ├── IndexIncompatible    the index was built with another embedder or chunker version
 ├── StorageError         the data folder cannot be written (full disk, permissions, damage)
 ├── PlatformGone         the bot was blocked, removed or the place is gone: nothing more goes there
+├── AnswerRefused        a platform takes this answer in no form: it is given up, and nothing else
 └── DeliveryFailed       a platform could not be reached in time: the question stays open
 """
 
@@ -42,6 +43,10 @@ class StorageError(BotError):
 
 
 class PlatformGone(BotError):
+    pass
+
+
+class AnswerRefused(BotError):
     pass
 
 

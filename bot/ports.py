@@ -176,8 +176,9 @@ class Conversation(Protocol):
     async def answer(self, reply: Reply) -> None:
         """The final answer: delivered, whatever became of progress and streaming.
 
-        Raises PlatformGone when the place is closed to the bot, DeliveryFailed when the platform
-        could not be reached in time (the question stays open).
+        Raises PlatformGone when the place is closed to the bot, AnswerRefused when the platform
+        takes this answer in no form, DeliveryFailed when it could not be reached in time (the
+        question stays open).
         """
 
     async def say(self, reply: Reply) -> None:

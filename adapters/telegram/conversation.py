@@ -36,7 +36,7 @@ from adapters.telegram.requests import (
 from adapters.telegram.stream import DraftSigns, Line, MessageSigns, Signs
 from bot.chat import Incoming, Kind, Reply
 from bot.delivery import Journal
-from bot.errors import DeliveryFailed, PlatformGone
+from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone
 from bot.ports import Conversation
 
 _log = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ class TelegramConversation(Conversation):
         await self._show(markdown)
 
     async def answer(self, reply: Reply) -> None:
-        """Raises PlatformGone, DeliveryFailed, and Unclear when nobody knows."""
+        """Raises PlatformGone, AnswerRefused, DeliveryFailed, and Unclear when nobody knows."""
         await self._deliver(reply, None)
 
     async def answer_in_parts(self, reply: Reply, journal: Journal) -> None:
@@ -129,6 +129,8 @@ class TelegramConversation(Conversation):
         await self._acknowledge()
         self._signs.end()
         self._aside = _asides(self._event, self._route) if reply.private else []
+        if self._signs.gone is not None and not self._aside:
+            raise self._signs.gone  # Telegram said so already
         parts = cut(reply.markdown)
         for number, text in enumerate(parts):
             markup = keyboard(reply.buttons) if number == len(parts) - 1 else None
@@ -202,16 +204,15 @@ class TelegramConversation(Conversation):
     def _leave_topic(self, refusal: Refused) -> None:
         if self._route.thread is None or not self._leaves_topic:
             _log.warning("the topic of a question is gone, and its answer with it")
-            raise PlatformGone(str(refusal)) from refusal
+            raise AnswerRefused(str(refusal)) from refusal
         self._route.thread = None
         self._forget_placeholder()
 
     def _step_down(self, refusal: Refused, part: _Part) -> None:
-        """The next simpler form. Raises PlatformGone: what is refused as plain text is refused
-        for good."""
+        """The next simpler form. Raises AnswerRefused after the last."""
         _log.warning("Telegram refused a form of an answer: %s", refusal)
         if len(part.forms) == 1:
-            raise PlatformGone(str(refusal)) from refusal
+            raise AnswerRefused(str(refusal)) from refusal
         del part.forms[0]
 
     @property

@@ -161,9 +161,10 @@ async def test_tg_11_a_second_refusal_is_the_last() -> None:
         gone = refused("Bad Request: message thread not found")
         at.server.fail("sendRichMessage", gone, gone)
         at.server.says(at.ops, at.anna, "/ask why", thread=77)
-        await at.until(lambda: at.gone)
+        await at.idle()
         await at.passes(100)
         assert len(at.server.called("sendRichMessage")) == 2
+        assert at.gone == []
 
 
 async def test_tg_12_a_question_that_was_deleted_is_answered_once() -> None:
@@ -214,6 +215,21 @@ async def test_tg_15_whoever_blocks_the_bot_is_left_alone_and_others_are_served(
         await at.passes(100)
         assert [place.id for place in at.gone] == ["7"]
         assert len(at.server.called("sendRichMessage", at.anna)) == 1
+
+
+async def test_tg_15_who_blocked_the_bot_while_it_wrote_is_not_called_again() -> None:
+    async def write(event: Incoming, conversation: Conversation) -> None:
+        await conversation.progress("searching …")
+        await echo(event, conversation)
+
+    async with office(write) as at:
+        at.anna.blocked = True
+        at.server.updates.put("message", at.server.chats.new(at.anna, at.anna, text="why?"))
+        await at.until(lambda: at.gone)
+        await at.passes(100)
+        assert [call.method for call in at.server.calls if call.chat == at.anna.id] == [
+            "sendRichMessageDraft"
+        ]
 
 
 async def test_a_group_that_the_bot_may_not_write_to_is_given_up() -> None:
