@@ -22,7 +22,7 @@ from adapters.telegram.platform import Hook, Telegram
 from bot.chat import Incoming, Place, Reply
 from bot.delivery import Mailbox
 from bot.http import HttpServer, Listening
-from bot.inbox import Desk, DeskOptions
+from bot.inbox import Desk, DeskOptions, Handler
 from bot.ports import Conversation, Sink
 from tests.bot.desk_kit import Time, settle
 from tests.contract.inbox_events import Clock
@@ -93,6 +93,7 @@ class At:
 async def office(
     handle: Handle = echo,
     *,
+    answering: Handler | None = None,
     server: TelegramServer | None = None,
     inbox: Mailbox | None = None,
     sink: Callable[[Desk], Sink] = lambda desk: desk,
@@ -104,7 +105,7 @@ async def office(
     **desk: Any,
 ) -> AsyncIterator[At]:
     """Everything but `server` and `handle` as the product wires it; the desk's time and the
-    platform's are the test's."""
+    platform's are the test's. `answering` is a handler in the place of `handle`."""
     clock = Clock()
     time = Time(clock)
     box = inbox or MemoryInbox(clock=clock)
@@ -119,9 +120,14 @@ async def office(
         seen.append(event)
         working.append(event)
         try:
-            await handle(event, conversation)
+            await (answering or handling)(event, conversation, attempt, late=late)
         finally:
             working.remove(event)
+
+    async def handling(
+        event: Incoming, conversation: Conversation, attempt: int, *, late: bool
+    ) -> None:
+        await handle(event, conversation)
 
     async def closed(place: Place) -> None:
         gone.append(place)
@@ -149,7 +155,7 @@ async def office(
             box,
             telegram.conversation,
             handler,
-            options=DeskOptions(late_after=1e12, **desk),
+            options=DeskOptions(**{"late_after": 1e12} | desk),
             gone=closed,
             moved=moved,
             clock=clock,
