@@ -92,7 +92,7 @@ class Desk(Sink):
         self._helpers: list[asyncio.Task[None]] = []
         self._group: asyncio.TaskGroup | None = None
         self._wake, self._ended = asyncio.Event(), asyncio.Event()
-        self._draining = False
+        self._draining = self._blind = False
         self._closed = Closed()
 
     async def accept(self, event: Incoming) -> None:
@@ -149,11 +149,18 @@ class Desk(Sink):
             await self._wake.wait()
 
     async def _take(self) -> Taken | None:
+        """The next event. An outage of the inbox is one line in the log, and its end another."""
         try:
-            return await self._inbox.take(self._owner, self._options.lease)
+            taken = await self._inbox.take(self._owner, self._options.lease)
         except StorageError as error:
-            _log.warning("no events can be taken: %s", error)
+            if not self._blind:
+                _log.warning("no events can be taken: %s", error)
+            self._blind = True
             return None
+        if self._blind:
+            _log.warning("events can be taken again")
+        self._blind = False
+        return taken
 
     async def _start(self, group: asyncio.TaskGroup, taken: Taken) -> None:
         if self._draining:  # since the event was asked for

@@ -156,7 +156,7 @@ class Telegram(Platform):
             except AiogramError as error:
                 await self._rest(error)
             else:
-                self._failures = 0
+                self._recovered()
                 return me
 
     # Webhook
@@ -188,7 +188,7 @@ class Telegram(Platform):
             except AiogramError as error:
                 await self._rest(error)
             else:
-                self._failures = 0
+                self._recovered()
                 return
 
     # Polling
@@ -208,7 +208,7 @@ class Telegram(Platform):
             except (AiogramError, StorageError) as error:
                 await self._rest(error)
             else:
-                self._failures = 0
+                self._recovered()
 
     async def _fetch(self, offset: int | None) -> Sequence[Update | Mapping[str, Any]]:
         wait = self._options.poll
@@ -226,7 +226,7 @@ class Telegram(Platform):
             return raw
 
     async def _rest(self, error: Exception) -> None:
-        """Before the next try, longer each time. One line in the log for one outage."""
+        """Before the next try, longer each time. An outage is one line in the log."""
         self._failures += 1
         if self._failures == 1:
             conflict = isinstance(error, TelegramConflictError)
@@ -236,6 +236,11 @@ class Telegram(Platform):
         if isinstance(error, TelegramRetryAfter):
             seconds = max(seconds, float(error.retry_after))
         await self._sleep(seconds)
+
+    def _recovered(self) -> None:
+        if self._failures:
+            _log.warning("updates come in again, after %d failed tries", self._failures)
+        self._failures = 0
 
     # Both
 

@@ -98,6 +98,9 @@ async def test_polling_goes_on_after_an_outage(
         await at.answered(at.anna)
         if fault.code == 409:
             assert "another process" in caplog.text
+        told = [line for line in caplog.messages if "privacy" not in line]
+        assert len(told) == 2  # OP-08: that it began, and that it is over
+        assert "again" in told[1]
 
 
 async def test_a_wrong_token_is_named() -> None:

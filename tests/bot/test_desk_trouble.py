@@ -226,3 +226,27 @@ class TestTrouble:
             await time.advance(5.0)
             await accept(desk, event("2"))
         assert messenger.shown[OPS.id] == ["re: question 1", "re: question 2"]
+
+    async def test_op_08_two_minutes_without_a_store_are_two_lines_in_the_log(
+        self, messenger: Messenger, time: Time, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        class Down(MemoryInbox):
+            down = False
+
+            async def take(self, owner: str, lease: float) -> Taken | None:
+                if self.down:
+                    raise StorageError("connection refused")
+                return await super().take(owner, lease)
+
+        inbox = Down(clock=time.clock)
+        async with at_work(desk_of(inbox, messenger, time)):
+            inbox.down = True
+            for number in range(100):
+                await inbox.put(event(str(number), place=private(str(number))))
+            await time.advance(120.0)
+            assert len(caplog.messages) == 1
+            inbox.down = False
+            await time.advance(120.0)
+        assert ["refused" in line for line in caplog.messages] == [True, False]
+        assert "again" in caplog.messages[-1]
+        assert len(messenger.shown) == 100
