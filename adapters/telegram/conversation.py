@@ -156,12 +156,11 @@ class TelegramConversation(Conversation):
         """One call. The message that showed the work becomes the first part."""
         form, timeout, route = part.forms[0], self._line.options.call_timeout, self._to
         shown = None if self._aside else self._placeholder
-        out()
         if shown is not None:
-            await self._line.requests(edit(form, route, shown, part.markup), timeout)
+            await self._line.requests(edit(form, route, shown, part.markup), timeout, out)
             self._forget_placeholder()
         else:
-            await self._line.requests(send(form, route, part.markup), timeout)
+            await self._line.requests(send(form, route, part.markup), timeout, out)
         route.reply_to = None  # the parts that follow stand below
 
     @property
