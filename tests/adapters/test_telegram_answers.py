@@ -382,11 +382,33 @@ async def test_sc_03_no_previews_and_no_one_time_links(rich: bool) -> None:
         ("https://x.example/cb?code=s3cr&state=2", True),
         ("https://x.example/?page=s3cr&country_code=s3cr", False),
         ("https://x.example/token/s3cr", False),
+        ("https://x.example/?pass=s3cr", True),
+        ("https://x.example/?user[token]=s3cr", True),
+        ("https://x.example/?SAMLResponse=s3cr", True),
+        ("https://x.example/?next=https%3A%2F%2Fy%2F%3Ftoken%3Ds3cr%26a%3D1", True),
+        ("https://ops:s3cr@db.example/x", True),
+        ("postgres://ops:s3cr@db.example/x", True),
+        ("https://x.example/?key=AIza4Zs3cr_Xy-01", True),
     ],
 )
 def test_sc_03_only_what_opens_something_is_masked(address: str, hidden: bool) -> None:
     (part,) = cut(f"Open [this]({address}) or <{address}>.")
     assert ("s3cr" not in part) is hidden
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://wiki.example/errors?code=WB-5031",
+        "https://status.example/?code=404&key=PROJ-12",
+        "https://jira.example/?ticket=OPS-7#ticket=latest",
+        "https://host.example:8080/@ops",
+        "https://grafana.example/d/x?var=a:b@c",
+    ],
+)
+def test_sc_03_links_that_open_nothing_stay_usable(address: str) -> None:
+    (part,) = cut(f"See {address} first.")
+    assert address in part
 
 
 async def test_op_10_a_backlog_is_answered_once_each_with_the_newest_words() -> None:
