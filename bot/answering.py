@@ -22,7 +22,7 @@ from bot.places import Moves
 from bot.ports import Conversation
 from bot.pressing import Pressing
 from bot.recall import Bounds, Recall
-from bot.texts import language_of, literal, literal_code, text
+from bot.texts import attachment, language_of, literal_code, text
 from graph.followup import needs_context
 from graph.machine import Machine
 from graph.mentions import weight
@@ -248,7 +248,9 @@ def _unread(event: Incoming, words: str) -> list[str]:
     """That pictures and files beside the question were not read."""
     if not event.attachments:
         return []
-    counted = Counter(event.attachments)
-    shown = [literal(name) + (f" × {n}" if n > 1 else "") for name, n in counted.items()]
+    language, counted = language_of(words, event.language), Counter(event.attachments)
+    shown = [
+        attachment(name, language) + (f" × {n}" if n > 1 else "") for name, n in counted.items()
+    ]
     names = ", ".join(shown[:_NAMED]) + (", …" if len(shown) > _NAMED else "")
-    return [text("not_read", language_of(words, event.language), names=names)]
+    return [text("not_read", language, names=names)]

@@ -155,6 +155,23 @@ _SENTENCES: dict[str, dict[Language, str]] = {
     "why_id": {"en": "Question id: `{id}`", "ru": "Номер вопроса: `{id}`"},
 }
 
+_KINDS_RU = {
+    "photo": "фото",
+    "live photo": "фото",
+    "voice": "голосовое сообщение",
+    "video": "видео",
+    "video note": "видеосообщение",
+    "animation": "анимация",
+    "audio": "аудио",
+    "document": "документ",
+    "sticker": "стикер",
+    "story": "история",
+    "poll": "опрос",
+    "checklist": "список дел",
+    "contact": "контакт",
+    "venue": "место на карте",
+    "location": "геопозиция",
+}
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#~])")
 _SHOWN = 80  # characters of a name
 
@@ -173,6 +190,11 @@ def language_of(words: str, interface: str) -> Language:
     if has_words(words):
         return question_language(words)
     return "ru" if interface.lower().startswith("ru") else "en"
+
+
+def attachment(name: str, language: Language) -> str:
+    """What came along with a message, by its file name or by its kind, in one line of Markdown."""
+    return literal(_KINDS_RU.get(name, name) if language == "ru" else name)
 
 
 def literal(words: str) -> str:

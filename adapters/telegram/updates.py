@@ -10,6 +10,7 @@ bears its number.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Literal
 
 from aiogram.types import (
@@ -37,7 +38,10 @@ WANTED = (
 """The updates to ask Telegram for."""
 
 _FILES = ("document", "animation", "audio", "video")  # have a file name
-_OTHERS = ("voice", "video_note", "sticker", "location", "contact", "poll", "story", "dice")
+_OTHERS = (
+    *("photo", "live_photo", "voice", "video_note", "sticker", "story", "poll", "checklist"),
+    *("contact", "venue", "location", "dice", "game", "paid_media", "gift", "unique_gift"),
+)
 _PRESENT = frozenset({"member", "administrator", "creator"})
 
 
@@ -47,7 +51,7 @@ def incoming(update: Update, me: User) -> Incoming | None:
     if update.message is not None:
         return _message(update.message, me, name)
     if update.edited_message is not None:
-        return _said(update.edited_message, me, Kind.EDIT)
+        return _said(update.edited_message, me, Kind.EDIT, name)
     if update.callback_query is not None:
         return _press(update.callback_query)
     if update.my_chat_member is not None:
@@ -64,10 +68,10 @@ def _message(message: Message, me: User, name: str) -> Incoming | None:
         return Incoming(
             Kind.MOVED, place, person or _chat(message.chat), name, at=message.date, moved_to=new
         )
-    return _said(message, me, Kind.QUESTION)
+    return _said(message, me, Kind.QUESTION, name)
 
 
-def _said(message: Message, me: User, kind: Kind) -> Incoming | None:
+def _said(message: Message, me: User, kind: Kind, name: str) -> Incoming | None:
     person = _author(message)
     if person is None or message.is_automatic_forward:
         return None
@@ -78,7 +82,7 @@ def _said(message: Message, me: User, kind: Kind) -> Incoming | None:
         kind,
         _place(message.chat, _thread(message)),
         person,
-        str(message.message_id),
+        str(message.message_id) if message.message_id else f"update {name}",  # seen by us alone
         text=words.text,
         at=message.date,
         addressed=_is_for(message, me, words.named),
@@ -157,14 +161,13 @@ def _quote(message: Message, me: User) -> Quote | None:
 
 
 def _attachments(message: Message) -> tuple[str, ...]:
-    """Names of what came along: of files their own, of other things what they are."""
-    if message.photo:
-        return ("photo",)
+    """The name of what came along: of a file its own, of another thing what it is."""
     for kind in _FILES:
         file = getattr(message, kind)
         if file is not None:
             return (file.file_name or kind,)
-    return tuple(kind.replace("_", " ") for kind in _OTHERS if getattr(message, kind) is not None)
+    kinds = (kind.replace("_", " ") for kind in _OTHERS if getattr(message, kind))
+    return tuple(islice(kinds, 1))
 
 
 def _press(query: CallbackQuery) -> Incoming | None:

@@ -165,6 +165,39 @@ def test_tg_16_pictures_of_an_album_say_so(heard: Heard, caption: str) -> None:
     assert (event.text, event.album, event.attachments) == (caption, "5", ("photo",))
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("voice", {"file_id": "v", "file_unique_id": "uv", "duration": 3}),
+        ("video_note", {"file_id": "v", "file_unique_id": "uv", "duration": 3, "length": 9}),
+        ("location", {"latitude": 1.0, "longitude": 2.0}),
+        ("contact", {"phone_number": "1", "first_name": "Carl"}),
+        ("dice", {"emoji": "🎲", "value": 1}),
+        ("checklist", {"title": "Drain", "tasks": [{"id": 1, "text": "cordon"}]}),
+    ],
+)
+def test_tg_16_whatever_is_sent_in_private_is_answered(
+    heard: Heard, field: str, value: Any
+) -> None:
+    message = heard.server.says(heard.anna, heard.anna, "", **{field: value})
+    event = heard.last()
+    assert event is not None
+    assert (event.message_id, event.text) == (str(message), "")
+    assert event.attachments == (field.replace("_", " "),)
+
+
+def test_messages_that_only_the_bot_sees_have_numbers_of_their_own(heard: Heard) -> None:
+    """Their message id is 0: they must not count as one message that comes again and again."""
+    seen = set()
+    for text in ("/ask why", "/ask where"):
+        heard.server.says(heard.ops, heard.anna, text, ephemeral_message_id=3)
+        heard.server.updates.waiting[-1]["message"]["message_id"] = 0
+        event = heard.last()
+        assert event is not None
+        seen.add(event.key)
+    assert len(seen) == 2
+
+
 def test_bots_and_posts_of_channels_are_not_listened_to(heard: Heard) -> None:
     robot = heard.server.user(9, "Robot")
     robot.is_bot = True

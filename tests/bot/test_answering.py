@@ -147,6 +147,7 @@ async def test_op_10_a_question_that_waited_is_answered_with_a_note(
     [
         ("what does this alarm mean?", ("photo",), "Not read: photo"),
         ("что значит этот алерт?", ("снимок.png",), "Не прочитано: снимок.png"),
+        ("что значит этот алерт?", ("photo", "photo"), "Не прочитано: фото × 2"),
         ("", ("photo",), "Not read: photo"),
         ("see the log", ("a*b_[x](http://evil).log",), r"a\*b\_\[x\](http://evil).log"),
     ],
