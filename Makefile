@@ -1,7 +1,7 @@
 # Needs make and Python 3.11 or later. `make` alone lists the targets.
 #
 #   PYTHON=python3.12      the interpreter, when the first suitable one is not the right one
-#   ARGS="-k verify -x"    passed on to `belay chat`, pytest or uv
+#   ARGS="-k verify -x"    passed on to `belay chat`, pytest, uv or the benchmarks
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -93,7 +93,7 @@ programs:
 BENCH_DOCS ?= examples/docs
 BENCH_QUESTIONS ?= examples/questions.jsonl
 
-bench: setup ## ratios side by side, written to docs/benchmarks.md (BENCH_DOCS, BENCH_QUESTIONS)
+bench: setup ## ratios side by side, written to docs/benchmarks.md (BENCH_DOCS, BENCH_QUESTIONS; ARGS="--only chat" prints one part)
 	@$(MAKE) .venv-bench/.installed || echo "the contenders are left out: they could not be installed" >&2
 	@$(QUIET_ENV) $(PY) -m benchmarks --docs $(BENCH_DOCS) --questions $(BENCH_QUESTIONS) $(ARGS)
 
