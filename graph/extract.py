@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from graph.blocks import blocks, join, unwrapped
+from graph.blocks import blocks, join
 from graph.context import key_of, label
 from graph.editions import older_editions
 from graph.environment import asked_environments, named_environments
@@ -220,7 +220,7 @@ def _written(chosen: Sequence[_Quote], view: QuestionView, given: Sequence[Ranke
             told.add(quote.number)
             shown.append(_older(passage, quote.number, view.language))
         shown.append(_shown(quote, view, passage))
-    return unwrapped("\n\n".join(shown))
+    return "\n\n".join(shown)
 
 
 def _same_list(before: _Quote, quote: _Quote) -> bool:

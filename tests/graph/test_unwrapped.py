@@ -51,3 +51,10 @@ def test_a_quotation_of_a_wrapped_page_is_not_wrapped() -> None:
     given = ranked(passage(page))
     text = extract(view_of("how do I fail over?"), given, QueryType.FACTUAL)
     assert f"2. {LONG} errors must stop after that." in text
+
+
+def test_a_sentence_that_begins_in_the_middle_of_a_line_is_not_wrapped() -> None:
+    page = "One person of the team is on call at a time. A shift lasts one week and changes\n"
+    page += "on Monday at 10:00 Tallinn time.\n"
+    text = extract(view_of("when does a shift change?"), ranked(passage(page)), QueryType.FACTUAL)
+    assert "A shift lasts one week and changes on Monday at 10:00 Tallinn time. [1]" in text
