@@ -1,7 +1,7 @@
 # Needs make and Python 3.11 or later. `make` alone lists the targets.
 #
 #   PYTHON=python3.12      the interpreter, when the first suitable one is not the right one
-#   ARGS="-k verify -x"    passed on to `belay chat`, pytest or uv
+#   ARGS="-k verify -x"    passed on to `belay chat`, pytest, uv or the benchmarks
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -16,8 +16,9 @@ PY := $(VENV)/bin/python
 BELAY := $(VENV)/bin/belay
 # Two threads that spin-wait for each other are slower than one as soon as the machine is busy.
 QUIET_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 LANGSMITH_TRACING=false
+NODE_PEERS := $(addsuffix node_modules/.package-lock.json,$(dir $(wildcard tests/peers/*/package-lock.json)))
 
-.PHONY: help setup run test soak check fix lock bench clean browser
+.PHONY: help setup run test peers check fix lock bench clean programs
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -30,15 +31,10 @@ run: setup ## index the example documents and open the chat
 	@export BELAY_HOME="$${BELAY_HOME:-.belay}/examples"; \
 	$(BELAY) sync examples/docs </dev/null >&2 && $(BELAY) chat $(ARGS)
 
-test: check $(VENV)/.peers browser ## everything: check, then the test suite
+test: check peers ## everything: check, then the test suite
 	@$(QUIET_ENV) $(PY) -m pytest $(ARGS)
 
-soak: setup $(VENV)/.peers $(VENV)/.node-peers ## kills and foreign servers: the tests that take minutes
-	@$(QUIET_ENV) $(PY) -m pytest -m soak $(ARGS)
-
-# A report is opened in a real browser.
-browser:
-	@scripts/browser
+peers: programs $(VENV)/.peers $(NODE_PEERS) ## what the tests talk to: a browser, Redis, emulators, a model
 
 check: setup ## format, lint, types, import rules, generated documentation
 	@$(PY) -m ruff format --quiet --check .
@@ -64,6 +60,7 @@ lock: $(VENV)/.created ## resolve the three lock files again (ARGS=--upgrade for
 
 clean: ## remove the virtual environment and caches; indexed documents in .belay stay
 	rm -rf $(VENV) .venv-bench dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .cache
+	rm -rf tests/peers/*/node_modules
 	find bot graph adapters tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.created:
@@ -83,15 +80,20 @@ $(VENV)/.peers: requirements-peers.txt $(VENV)/.locked
 	@scripts/install $(PY) $< --no-deps
 	@touch $@
 
-# A Telegram emulator for Node.js; without npm the tests that need it say that they were skipped.
-$(VENV)/.node-peers: tests/peers/telegram/package-lock.json $(VENV)/.created
-	@if command -v npm >/dev/null; then npm ci --silent --no-audit --no-fund --prefix tests/peers/telegram; fi
-	@touch $@
+programs:
+	@scripts/peers
+
+# Without npm nothing is made, and the tests that need it are skipped.
+%/node_modules/.package-lock.json: %/package-lock.json | programs
+	@if command -v npm >/dev/null; then \
+		echo "Installing $<" >&2; \
+		npm ci --prefix $* --ignore-scripts --loglevel=error --no-audit --no-fund </dev/null >/dev/null; \
+	fi
 
 BENCH_DOCS ?= examples/docs
 BENCH_QUESTIONS ?= examples/questions.jsonl
 
-bench: setup ## ratios side by side, written to docs/benchmarks.md (BENCH_DOCS, BENCH_QUESTIONS)
+bench: setup ## ratios side by side, written to docs/benchmarks.md (BENCH_DOCS, BENCH_QUESTIONS; ARGS="--only chat" prints one part)
 	@$(MAKE) .venv-bench/.installed || echo "the contenders are left out: they could not be installed" >&2
 	@$(QUIET_ENV) $(PY) -m benchmarks --docs $(BENCH_DOCS) --questions $(BENCH_QUESTIONS) $(ARGS)
 

@@ -146,6 +146,6 @@ def create() -> Plots:
     if find_spec("matplotlib") is None:
         raise SettingsError(
             "A plot needs the package matplotlib, which is not installed.",
-            "Run `pip install 'belay-bot[plot]'`, or leave out --plot.",
+            'Run `pip install ".[plot]"` in the folder of Belay, or leave out --plot.',
         )
     return MatplotlibPlots()

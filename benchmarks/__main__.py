@@ -1,6 +1,8 @@
 """Measures everything once and writes docs/benchmarks.md.
 
-python -m benchmarks [--docs DIR] [--questions FILE.jsonl] [--sizes 10000,100000]
+python -m benchmarks [--docs DIR] [--questions FILE.jsonl] [--sizes 10000,100000] [--only PART]
+
+With --only, one part is measured and printed, and nothing is written.
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ import os
 import platform
 import sys
 import tempfile
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import questions, searching, starting, syncing
+from benchmarks import chat, questions, searching, starting, syncing
 from benchmarks.contenders.table import table
 from benchmarks.table import Figure, markdown
 from bot.app import opened
@@ -24,6 +28,7 @@ from bot.settings import Settings
 ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "docs" / "benchmarks.md"
 MOST = 60  # questions asked
+ELSEWHERE = "elsewhere"  # the part with a table of its own
 
 _HEAD = """\
 # Benchmarks
@@ -36,16 +41,47 @@ Documents: {docs}, {asked} questions.
 """
 
 
-async def _measure(docs: Path, asked: list[str], sizes: list[int]) -> list[Figure]:
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder) / "home"
-        # First: Linux counts what this process holds to the peak of the processes it starts.
-        started = await asyncio.to_thread(starting.costs, Path(folder) / "own", docs, asked[0])
-        figures = await syncing.costs(docs, home)
-        async with opened(Settings(home=home, web=False)) as app:
-            figures += await questions.costs(app, asked)
-        figures += await searching.costs(Path(folder), sizes)
-    return figures + started
+@dataclass(frozen=True, slots=True)
+class Plan:
+    docs: Path
+    questions: Path
+    asked: Sequence[str]
+    sizes: Sequence[int]  # of large indexes, in chunks
+
+
+async def _starting(plan: Plan, folder: Path) -> list[Figure]:
+    return await asyncio.to_thread(starting.costs, folder, plan.docs, plan.asked[0])
+
+
+async def _documents(plan: Plan, folder: Path) -> list[Figure]:
+    figures = await syncing.costs(plan.docs, folder)
+    async with opened(Settings(home=folder, web=False)) as app:
+        return figures + await questions.costs(app, plan.asked)
+
+
+async def _search(plan: Plan, folder: Path) -> list[Figure]:
+    return await searching.costs(folder, plan.sizes)
+
+
+async def _chat(plan: Plan, folder: Path) -> list[Figure]:
+    return await chat.costs(folder, plan.docs, plan.asked)
+
+
+# Processes first: Linux counts what this one holds to the peak of the processes it starts.
+PARTS: Mapping[str, Callable[[Plan, Path], Awaitable[list[Figure]]]] = {
+    "start": _starting,
+    "chat": _chat,
+    "documents": _documents,
+    "search": _search,
+}
+
+
+async def _measure(plan: Plan, parts: Collection[str]) -> list[Figure]:
+    figures: list[Figure] = []
+    for part in parts:
+        with tempfile.TemporaryDirectory() as folder:
+            figures += await PARTS[part](plan, Path(folder))
+    return figures
 
 
 def main() -> None:
@@ -53,22 +89,36 @@ def main() -> None:
     parser.add_argument("--docs", type=Path, default=ROOT / "examples/docs")
     parser.add_argument("--questions", type=Path, default=ROOT / "examples/questions.jsonl")
     parser.add_argument("--sizes", default="10000,100000")
+    parser.add_argument("--only", choices=[*PARTS, ELSEWHERE], help="print this part")
     options = parser.parse_args()
     asked = [row.question for row in load_rows(options.questions) if row.answerable][:MOST]
-    head = _HEAD.format(
+    sizes = [int(size) for size in options.sizes.split(",") if size]
+    plan = Plan(options.docs, options.questions, asked, sizes)
+    if options.only:
+        sys.stdout.write(_part(plan, options.only) + "\n")
+        return
+    text = "\n".join((_head(plan), _part(plan), "", "## Corrective RAG elsewhere", "",
+                      _part(plan, ELSEWHERE)))  # fmt: skip
+    REPORT.write_text(text.rstrip() + "\n", encoding="utf-8")
+    sys.stdout.write(text + "\n")
+
+
+def _part(plan: Plan, name: str = "") -> str:
+    """One part as Markdown; without a name, all that are in the first table."""
+    if name == ELSEWHERE:
+        return table(plan.docs, plan.questions)
+    return markdown(asyncio.run(_measure(plan, [name] if name else PARTS)))
+
+
+def _head(plan: Plan) -> str:
+    return _HEAD.format(
         when=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         python=platform.python_version(),
         cores=os.cpu_count(),
         load=os.getloadavg()[0],
-        docs=_shown(options.docs),
-        asked=len(asked),
+        docs=_shown(plan.docs),
+        asked=len(plan.asked),
     )
-    sizes = [int(size) for size in options.sizes.split(",") if size]
-    figures = asyncio.run(_measure(options.docs, asked, sizes))
-    contenders = table(options.docs, options.questions)
-    text = "\n".join((head, markdown(figures), "", "## Corrective RAG elsewhere", "", contenders))
-    REPORT.write_text(text.rstrip() + "\n", encoding="utf-8")
-    sys.stdout.write(text + "\n")
 
 
 def _shown(path: Path) -> str:

@@ -16,13 +16,13 @@ RUNS = 5
 
 def costs(home: Path, docs: Path, question: str) -> list[Figure]:
     environment = {**os.environ, "BELAY_HOME": str(home), "BELAY_WEB": "off"}
-    subprocess.run(_command("sync", str(docs)), env=environment, check=True, capture_output=True)
+    subprocess.run(command("sync", str(docs)), env=environment, check=True, capture_output=True)
     seconds: list[float] = []
     megabytes: list[float] = []
     for _ in range(RUNS):
         started = time.perf_counter()
         process = subprocess.Popen(
-            _command("ask", question), env=environment, stdout=subprocess.DEVNULL
+            command("ask", question), env=environment, stdout=subprocess.DEVNULL
         )
         _, _, usage = os.wait4(process.pid, 0)
         seconds.append(time.perf_counter() - started)
@@ -34,5 +34,6 @@ def costs(home: Path, docs: Path, question: str) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _command(*words: str) -> list[str]:
+def command(*words: str) -> list[str]:
+    """`belay` with these words, on the interpreter of this process."""
     return [sys.executable, "-c", _ASK, *words]

@@ -68,7 +68,7 @@ class Roll(Protocol):
         """Takes a code that has not expired out of the list; None for any other."""
 
     async def rename(self, old: str, new: str) -> None:
-        """A place has a new id: what was granted to it moves."""
+        """A place has a new id: what was granted to it moves, and its code."""
 
 
 def place_key(place: Place) -> str:

@@ -6,8 +6,8 @@ Whoever was not let in learns how to ask for it and nothing else: no search, no 
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -17,18 +17,19 @@ from bot.access import Access, Role, Roll, is_personal, place_key
 from bot.asked import about, named
 from bot.asking import Asking, Keep, Way, question_id
 from bot.chat import Incoming, Kind, Place, Reply
-from bot.commands.call import Ask, Call, Command, Desk, may_use, parse
+from bot.commands.call import Ask, Call, Command, Desk, Sources, may_use, parse
 from bot.commands.called import Called, called
 from bot.commands.table import find
 from bot.feedback import FeedbackLog
 from bot.hand_off import HandOff, OnDuty
 from bot.oncall import Watch
 from bot.oncall_question import inquiry
-from bot.ports import Conversation, SourceRecord
+from bot.places import Moves
+from bot.ports import Conversation
 from bot.posting import Posting
 from bot.pressing import Pressing
 from bot.recall import Bounds, Offer, Recall, room
-from bot.texts import language_of, literal, literal_code, text
+from bot.texts import attachment, language_of, literal_code, text
 from bot.threads import FollowedThreads
 from graph.machine import Machine
 from graph.model import Language, Question, Scope
@@ -43,10 +44,10 @@ _HOURS_FROM = timedelta(hours=2)  # from here on an age is told in hours
 class Answering:
     """The handler of the desk (bot/inbox.py). One for all conversations of a process.
 
-    `sources` lists what is indexed, `keep` stores traces, `contact` is who can always be asked,
-    `on_duty` who is on call, `watch` is what /oncall answers from, `web` allows the web search in
-    chats. `threads` are those in which the bot needs no mention. `roots` names the one slash
-    command of platforms that have one.
+    `sources` lists what a scope may read, `keep` stores traces, `contact` is who can always be
+    asked, `on_duty` who is on call, `watch` is what /oncall answers from, `web` allows the web
+    search in chats. `threads` are those in which the bot needs no mention. `roots` names the one
+    slash command of platforms that have one.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Answering:
         feedback: FeedbackLog,
         *,
         keep: Keep,
-        sources: Callable[[], Awaitable[Sequence[SourceRecord]]],
+        sources: Sources,
         web: bool = True,
         contact: str = "",
         on_duty: OnDuty | None = None,
@@ -71,7 +72,8 @@ class Answering:
         self._access, self._roll = access, roll
         self._web, self._leave_strangers, self._now = web, leave_strangers, now
         self._recall = Recall(bounds)
-        self._asking = Asking(machine, self._recall, keep)
+        self._moves = Moves()
+        self._asking = Asking(machine, self._recall, keep, self._moves)
         self._pressing = Pressing(
             self._asking,
             access,
@@ -94,6 +96,7 @@ class Answering:
         """
         if event.person.is_bot:
             return  # two bots that answer each other never stop
+        event = replace(event, place=self._moves.now(event.place))
         match event.kind:
             case Kind.QUESTION if event.addressed:
                 await self._question(event, conversation, late)
@@ -103,10 +106,8 @@ class Answering:
                 await self._added(event, conversation)
             case Kind.REMOVED:
                 await self.gone(event.place)
-            case Kind.MOVED:
-                await self._moved(event)
             case _:
-                return  # edits, deletions and stops are the inbox's
+                return  # edits, deletions, stops and moves are the desk's
 
     async def on_added(self, event: Incoming) -> Literal["stay", "leave"]:
         """Whether to stay in a group that `event.person` added the bot to.
@@ -135,10 +136,12 @@ class Answering:
         else:
             await self._tell_how(event, conversation)
 
-    async def _moved(self, event: Incoming) -> None:
+    async def moved(self, event: Incoming) -> None:
+        """The place keeps what it was granted and what was said there. Raises StorageError."""
         if event.moved_to:
             await self._access.moved(event.place, event.moved_to)
             self._recall.move(event.place, event.moved_to)
+            self._moves.add(event.place, event.moved_to)
 
     async def _question(self, event: Incoming, conversation: Conversation, late: bool) -> None:
         scope = await self._access.scope(event)
@@ -299,6 +302,9 @@ def _unread(event: Incoming, words: str) -> list[str]:
     """That pictures and files beside the question were not read."""
     if not event.attachments:
         return []
-    names = ", ".join(literal(name) for name in event.attachments[:_NAMED])
-    names += ", …" if len(event.attachments) > _NAMED else ""
-    return [text("not_read", language_of(words, event.language), names=names)]
+    language, counted = language_of(words, event.language), Counter(event.attachments)
+    shown = [
+        attachment(name, language) + (f" × {n}" if n > 1 else "") for name, n in counted.items()
+    ]
+    names = ", ".join(shown[:_NAMED]) + (", …" if len(shown) > _NAMED else "")
+    return [text("not_read", language, names=names)]

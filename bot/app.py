@@ -106,7 +106,8 @@ async def opened_library(
     something must be embedded. Raises BotError, EmbedderError.
     """
     async with AsyncExitStack() as stack:
-        words: Embedder = await _kept(stack, factory("embedder.builtin")(ahead=to_answer))
+        builtin = factory("embedder.builtin")(ahead=to_answer, cache=settings.cache)
+        words: Embedder = await _kept(stack, builtin)
         index: KnowledgeIndex = await _kept(stack, await open_index(home or settings.home))
         embedder = words
         if settings.embedder != "builtin":

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from enum import StrEnum
 from hashlib import sha256
 
 from bot import buttons, logs
 from bot.chat import Incoming, Reply
+from bot.places import Moves
 from bot.ports import Conversation
 from bot.recall import Exchange, Offer, Recall, Remembered, room
 from bot.reply import to_markdown
@@ -39,13 +41,13 @@ def question_id(event: Incoming) -> str:
 
 
 class Asking:
-    """`keep` stores the trace of each question, for `belay why`."""
+    """`keep` stores the trace of each question, for `belay why`; `moves` knows where a place is
+    by the time that it is answered."""
 
-    def __init__(self, machine: Machine, recall: Recall, keep: Keep) -> None:
+    def __init__(self, machine: Machine, recall: Recall, keep: Keep, moves: Moves) -> None:
         self.machine = machine
         self._runbooks = Runbooks(machine)
-        self._recall = recall
-        self._keep = keep
+        self._recall, self._keep, self._moves = recall, keep, moves
 
     @property
     def has_web(self) -> bool:
@@ -84,6 +86,7 @@ class Asking:
         an answer that the platform did not take is sent again without being asked for anew."""
         answer, trace = finished.answer, finished.trace
         asker = event.person.key
+        event = replace(event, place=self._moves.now(event.place))
         remembered = Remembered(
             event.place,
             trace.resolved,

@@ -79,6 +79,7 @@ class Incoming:
     addressed: bool = True  # False: said in a group, but not to the bot
     quote: Quote | None = None
     attachments: tuple[str, ...] = ()  # names of files and pictures that came along, not read
+    album: str = ""  # what several messages share that were sent as one, such as pictures
     language: str = ""  # the person's interface language, a hint
     value: str = ""  # of a pressed button
     moved_to: str = ""
@@ -111,4 +112,4 @@ class Reply:
     buttons: tuple[Button, ...] = ()
     answer: Answer | None = None
     mentions: tuple[Person, ...] = ()
-    private: bool = False  # for the asker's eyes only, where the platform can do that
+    private: bool = False  # for the asker's eyes, as far as the platform can do that

@@ -9,6 +9,7 @@ BotError
 ├── StorageError         the data folder cannot be written (full disk, permissions, damage)
 ├── RosterDown           an on-call calendar cannot be read, and there is no copy of it
 ├── PlatformGone         the bot was blocked, removed or the place is gone: nothing more goes there
+├── AnswerRefused        a platform takes this answer in no form: it is given up, and nothing else
 └── DeliveryFailed       a platform could not be reached in time: the question stays open
 """
 
@@ -52,6 +53,10 @@ class RosterDown(BotError):
 
 
 class PlatformGone(BotError):
+    pass
+
+
+class AnswerRefused(BotError):
     pass
 
 

@@ -13,7 +13,7 @@ from bot.chat import Incoming, Kind, Person, Place
 from bot.commands.table import menu
 from bot.ports import SourceRecord
 from bot.texts import language_of, text
-from graph.model import Language
+from graph.model import Language, Scope
 
 _SHOWN = 25  # sources
 
@@ -51,7 +51,7 @@ class Home:
     def __init__(
         self,
         access: Access,
-        sources: Callable[[], Awaitable[Sequence[SourceRecord]]],
+        sources: Callable[[Scope], Awaitable[Sequence[SourceRecord]]],
         command: str = "/",
     ) -> None:
         self._access, self._sources, self._command = access, sources, command
@@ -65,17 +65,17 @@ class Home:
             f"`{self._command}{name}` {description}"
             for name, description in menu(spoken, private=True, admin=role is Role.ADMIN)
         ]
-        read = Section(text("home_sources", spoken), await self._read(spoken))
+        read = Section(text("home_sources", spoken), await self._read(person, spoken))
         asked = Section(text("home_commands", spoken), tuple(commands))
         return Page(text("help_private", spoken), (read, asked))
 
     async def _how_to_get_in(self, person: Person, language: Language) -> str:
-        place = Place(person.platform, person.id)
-        code = await self._access.code(Incoming(Kind.ADDED, place, person, ""))
+        code = await self._access.code(_visit(person))
         return text("ask_access", language, code=code.text, allow=f"{self._command}allow")
 
-    async def _read(self, language: Language) -> tuple[str, ...]:
-        records = await self._sources()
+    async def _read(self, person: Person, language: Language) -> tuple[str, ...]:
+        scope = await self._access.scope(_visit(person))
+        records = await self._sources(scope) if scope else ()
         if not records:
             return (text("sources_none", language),)
         return tuple(_line(record, language) for record in records[:_SHOWN])
@@ -89,9 +89,14 @@ def suggestions(language: str) -> tuple[Suggestion, ...]:
     )
 
 
+def _visit(person: Person) -> Incoming:
+    return Incoming(Kind.ADDED, Place(person.platform, person.id), person, "")
+
+
 def _line(record: SourceRecord, language: Language) -> str:
     last = record.last_run
     date = f"{last:%Y-%m-%d %H:%M} UTC" if last else text("never", language)
     state = text(f"sync_{record.state}", language)
     name = record.name.replace("`", "'")
-    return text("home_source", language, name=name, files=record.files, date=date, state=state)
+    shown = {"name": name, "files": record.files, "s": "s" * (record.files != 1)}
+    return text("home_source", language, **shown, date=date, state=state)

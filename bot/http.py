@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -84,8 +85,9 @@ class HttpServer(Mount):
         except OSError as error:
             await runner.cleanup()
             raise SettingsError(
-                f"nothing can listen on {host}:{port}: {error.strerror or error}",
-                "Choose another address or port, or stop the process that uses this one.",
+                f"BELAY_HTTP: nothing can listen on {host}:{port}: {_reason(error)}",
+                "Set it to another host:port, as in 127.0.0.1:8081, or stop the process that "
+                "listens there.",
             ) from error
         self._runner = runner
         return self
@@ -119,3 +121,10 @@ class HttpServer(Mount):
         if isinstance(answered, Answered):
             return web.Response(status=answered.status, text=answered.text)
         return web.Response(status=answered)
+
+
+def _reason(error: OSError) -> str:
+    """asyncio puts an address into the text of an error, which is named already."""
+    if error.errno is not None and error.errno > 0:
+        return os.strerror(error.errno)
+    return error.strerror or str(error)  # of a name that cannot be looked up

@@ -14,21 +14,23 @@ import platform
 import time
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from bot.chat import Incoming, Kind, Place, Reply
 from bot.delivery import LeaseLost, Mailbox, TrackedConversation
-from bot.errors import DeliveryFailed, PlatformGone, StorageError
+from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone, StorageError
 from bot.limits import Limiter, Verdict, slow_down
 from bot.pending import Joining, language_of, stops
+from bot.places import Closed
 from bot.ports import Conversation, Sink, Taken
+from bot.work import Ending, Work
 from graph.phrases import say
 
 _log = logging.getLogger(__name__)
 
 _RENEWALS = 3  # in the time of one lease
+_EXPECTED = (PlatformGone, AnswerRefused, DeliveryFailed, LeaseLost, StorageError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,36 +62,12 @@ class Handler(Protocol):
     ) -> None: ...
 
 
-class _Ending(StrEnum):
-    """Why the desk cut an event's work short."""
-
-    STOPPED = "stopped"  # by the asker
-    LOST = "lost"  # another worker has it
-    DRAINED = "drained"  # the process ends
-
-
-@dataclass(slots=True, eq=False)
-class _Work:
-    taken: Taken
-    conversation: TrackedConversation
-    task: asyncio.Task[None] | None = None
-    ending: _Ending | None = None
-
-    @property
-    def sending(self) -> bool:
-        return self.conversation.journal.sending > 0
-
-    def end(self, ending: _Ending) -> None:
-        if self.ending is None and self.task is not None:
-            self.ending = ending
-            self.task.cancel()
-
-
 class Desk(Sink):
     """Takes events from the inbox and has them handled, `options.workers` at a time.
 
     `conversations` gives the way back for an event, `gone` is told of places that are closed to
-    the bot. `clock` gives seconds since the epoch. One `run` for one Desk.
+    the bot, and `moved` of places with a new id before anything else from there is worked on.
+    `clock` gives seconds since the epoch. One `run` for one Desk.
     """
 
     def __init__(
@@ -101,29 +79,39 @@ class Desk(Sink):
         options: DeskOptions | None = None,
         limiter: Limiter | None = None,
         gone: Callable[[Place], Awaitable[None]] | None = None,
+        moved: Callable[[Incoming], Awaitable[None]] | None = None,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._inbox, self._conversations, self._handler = inbox, conversations, handler
         self._options = options or DeskOptions()
-        self._limiter, self._gone = limiter, gone
+        self._limiter, self._gone, self._moved = limiter, gone, moved
         self._clock, self._sleep = clock, sleep
         self._owner = f"{platform.node()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
-        self._running: dict[int, _Work] = {}
+        self._running: dict[int, Work] = {}
         self._helpers: list[asyncio.Task[None]] = []
         self._group: asyncio.TaskGroup | None = None
         self._wake, self._ended = asyncio.Event(), asyncio.Event()
-        self._draining = False
+        self._draining = self._blind = False
+        self._closed = Closed()
 
     async def accept(self, event: Incoming) -> None:
         """Returns when the event is stored. Raises StorageError: the platform keeps it then."""
-        if event.kind is Kind.MOVED and event.moved_to:
-            await self._inbox.move(event.place.platform, event.place.id, event.moved_to)
+        if event.kind is Kind.MOVED:
+            await self._move(event)
+            return
+        self._closed.hear(event, self._clock())
         stored = await self._inbox.put(event)
         if event.kind is Kind.STOP:
             self._stop(event)
         elif stored:
             self._wake.set()
+
+    async def _move(self, event: Incoming) -> None:
+        if self._moved is not None:
+            await self._moved(event)
+        if event.moved_to:
+            await self._inbox.move(event.place.platform, event.place.id, event.moved_to)
 
     async def run(self) -> None:
         """Works until `drain`. Cancelled, it gives back what it has at once."""
@@ -161,11 +149,18 @@ class Desk(Sink):
             await self._wake.wait()
 
     async def _take(self) -> Taken | None:
+        """The next event. An outage of the inbox is one line in the log, and its end another."""
         try:
-            return await self._inbox.take(self._owner, self._options.lease)
+            taken = await self._inbox.take(self._owner, self._options.lease)
         except StorageError as error:
-            _log.warning("no events can be taken: %s", error)
+            if not self._blind:
+                _log.warning("no events can be taken: %s", error)
+            self._blind = True
             return None
+        if self._blind:
+            _log.warning("events can be taken again")
+        self._blind = False
+        return taken
 
     async def _start(self, group: asyncio.TaskGroup, taken: Taken) -> None:
         if self._draining:  # since the event was asked for
@@ -176,7 +171,7 @@ class Desk(Sink):
         except Exception:  # its lease runs out
             _log.exception("there is no way back for an event: %s", taken.event.key)
             return
-        work = _Work(taken, TrackedConversation(inner, self._inbox, taken))
+        work = Work(taken, TrackedConversation(inner, self._inbox, taken))
         self._running[taken.token] = work
         work.task = group.create_task(self._work(work))
         work.task.add_done_callback(lambda _: self._finished(taken))
@@ -185,7 +180,7 @@ class Desk(Sink):
         del self._running[taken.token]
         self._wake.set()
 
-    async def _work(self, work: _Work) -> None:
+    async def _work(self, work: Work) -> None:
         try:
             await self._settled(self._attempt(work), work.taken.event)
         except asyncio.CancelledError:
@@ -202,7 +197,7 @@ class Desk(Sink):
         except Exception:
             _log.exception("an event could not be settled: %s", event.key)
 
-    async def _attempt(self, work: _Work) -> None:
+    async def _attempt(self, work: Work) -> None:
         try:
             await self._serve(work)
         except Exception as raised:
@@ -210,14 +205,16 @@ class Desk(Sink):
         else:
             await self._inbox.done(work.taken)
 
-    async def _cut_short(self, work: _Work) -> None:
-        if work.ending is _Ending.STOPPED:
+    async def _cut_short(self, work: Work) -> None:
+        if work.ending is Ending.STOPPED:
             await self._inbox.done(work.taken)
-        elif work.ending is not _Ending.LOST:
+        elif work.ending is not Ending.LOST:
             await self._inbox.release(work.taken)
 
-    async def _serve(self, work: _Work) -> None:
+    async def _serve(self, work: Work) -> None:
         """An answer that an earlier attempt kept is sent on; else the event is handled."""
+        if self._closed.holds(work.taken.event):
+            return
         kept = await self._inbox.kept(work.taken)
         if kept is not None:
             await work.conversation.answer(kept)
@@ -231,17 +228,17 @@ class Desk(Sink):
         late = event.kind is Kind.QUESTION and self._age(event) > self._options.late_after
         await self._handler(event, work.conversation, attempt, late=late)
 
-    async def _gather(self, work: _Work) -> None:
-        """Waits for the other pieces of a long paste; short questions do not wait."""
+    async def _gather(self, work: Work) -> None:
+        """Waits for the other pieces of a long paste or an album; short questions do not wait."""
         rule = self._options.joining
-        last = work.taken.event.text
-        while work.taken.event.kind is Kind.QUESTION and rule.expects_more(last):
+        last = work.taken.event
+        while last.kind is Kind.QUESTION and rule.expects_more(last):
             await self._sleep(rule.window)
             before = work.taken
             work.taken = await self._inbox.join(before, rule)
             if work.taken == before:
                 return
-            last = work.taken.event.text[len(before.event.text) :]
+            last = replace(last, text=work.taken.event.text[len(before.event.text) :], album="")
 
     async def _refused(self, event: Incoming, attempt: int, conversation: Conversation) -> bool:
         counted = event.kind is Kind.QUESTION and event.addressed and attempt == 1
@@ -252,7 +249,7 @@ class Desk(Sink):
             await conversation.say(Reply(slow_down(event), private=True))
         return verdict is not Verdict.ADMITTED
 
-    async def _failed(self, work: _Work, error: Exception) -> None:
+    async def _failed(self, work: Work, error: Exception) -> None:
         event = work.taken.event
         match error:
             case LeaseLost():
@@ -260,8 +257,12 @@ class Desk(Sink):
             case PlatformGone():
                 _log.info("nothing can be sent to %s any more", event.place.conversation)
                 await self._inbox.done(work.taken)
+                self._closed.add(event.place, self._clock())
                 if self._gone is not None:
                     await self._gone(event.place)
+            case AnswerRefused():
+                _log.error("given up, the platform does not take it: %s", event.key)
+                await self._inbox.done(work.taken)
             case DeliveryFailed() if self._age(event) > self._options.give_up:
                 _log.error("given up, the platform was not reached: %s", event.key)
                 await self._inbox.done(work.taken)
@@ -271,7 +272,7 @@ class Desk(Sink):
             case _:
                 await self._report(work, error)
 
-    async def _report(self, work: _Work, error: Exception) -> None:
+    async def _report(self, work: Work, error: Exception) -> None:
         """Tries once more; then the asker is told, with an id that the log has too."""
         event, error_id = work.taken.event, uuid.uuid4().hex[:8]
         _log.error("error %s at attempt %d of %s", error_id, work.taken.attempt, event.key,
@@ -283,12 +284,12 @@ class Desk(Sink):
             sentence = say("failed", language_of(event), error_id=error_id)
             try:
                 await work.conversation.close_with(Reply(sentence))
-            except (PlatformGone, DeliveryFailed, LeaseLost, StorageError) as trouble:
+            except _EXPECTED as trouble:
                 await self._failed(work, trouble)
                 return
         await self._inbox.done(work.taken)
 
-    async def _again(self, work: _Work) -> None:
+    async def _again(self, work: Work) -> None:
         longest = self._options.longest_backoff
         doublings = min(work.taken.attempt - 1, 16)  # enough for any longest back-off
         delay = min(longest, self._options.backoff * 2**doublings)
@@ -301,7 +302,7 @@ class Desk(Sink):
         """Ends the work on a question, unless its answer is on the way already."""
         for work in list(self._running.values()):
             if stops(stop, work.taken.event) and not work.conversation.journal.begun:
-                work.end(_Ending.STOPPED)
+                work.end(Ending.STOPPED)
 
     async def _tick(self) -> None:
         while True:
@@ -319,16 +320,16 @@ class Desk(Sink):
                     _log.warning("a lease could not be renewed: %s", error)
                     continue
                 if not held:
-                    work.end(_Ending.LOST)
+                    work.end(Ending.LOST)
 
     async def _give_back_after(self, grace: float) -> None:
         await self._sleep(grace)
         for work in list(self._running.values()):
             if not work.sending:
-                work.end(_Ending.DRAINED)
+                work.end(Ending.DRAINED)
         await self._sleep(self._options.last_call)
         for work in list(self._running.values()):
-            work.end(_Ending.DRAINED)
+            work.end(Ending.DRAINED)
 
 
 def _cause(raised: Exception) -> Exception:

@@ -1,4 +1,4 @@
-"""What happens to events while they wait: edits, order, long pastes. The same rules in every store.
+"""What happens to events while they wait: edits, order, pieces. The same rules in every store.
 
 Pure functions over Incoming; an Inbox applies them inside one transaction.
 """
@@ -18,15 +18,17 @@ _COMMAND = "/"
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """When messages of one person are pieces of one paste. Lengths are UTF-16 units."""
+    """When messages of one person are pieces of one question: a paste that the client cut, or an
+    album. Lengths are UTF-16 units."""
 
     near_limit: int = 4000  # a message this long was probably cut by the client
     window: float = 1.5  # seconds that the next piece is waited for
     span: float = 5.0  # seconds between the first piece and the last
     pieces: int = 20  # in one question at most
 
-    def expects_more(self, text: str) -> bool:
-        return len(text.encode("utf-16-le", "surrogatepass")) // 2 >= self.near_limit
+    def expects_more(self, event: Incoming) -> bool:
+        units = len(event.text.encode("utf-16-le", "surrogatepass")) // 2
+        return bool(event.album) or units >= self.near_limit
 
 
 def lane(event: Incoming) -> str:
@@ -53,18 +55,20 @@ def edited(pending: Incoming, edit: Incoming) -> Incoming:
 
 
 def continues(first: Incoming, other: Incoming, rule: Joining) -> bool:
-    """Whether `other`, which came later in the same conversation, belongs to the paste."""
-    apart = other.at - first.at
-    return (
-        other.kind is Kind.QUESTION
-        and other.person.key == first.person.key
-        and not other.text.startswith(_COMMAND)
-        and abs(apart) <= timedelta(seconds=rule.span)
-    )
+    """Whether `other`, which came later in the same conversation, is a piece of the same question.
+
+    Of an album only its own pictures are: one caption, on any of them, asks for all.
+    """
+    if other.kind is not Kind.QUESTION or other.person.key != first.person.key:
+        return False
+    if first.album or other.album:
+        return first.album == other.album
+    near = abs(other.at - first.at) <= timedelta(seconds=rule.span)
+    return near and not other.text.startswith(_COMMAND)
 
 
 def joined(first: Incoming, following: Sequence[Incoming]) -> Incoming:
-    """One question from the pieces of a paste, under the name and time of the first."""
+    """One question from its pieces, under the name and time of the first."""
     pieces = (first, *following)
     return replace(
         first,

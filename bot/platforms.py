@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from bot.http import Mount
 from bot.ports import Platform
 from bot.registry import factory
-from bot.service import Wanted
+from bot.running import Wanted
 from bot.settings import Settings
 
 

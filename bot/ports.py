@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 from bot.chat import Incoming, Reply
-from graph.model import Access, Passage, SourceType
+from graph.model import Access, Passage, Scope, SourceType
 from graph.ports import Retriever, Vector
 from graph.profile import Profile
 from graph.terms import Fields, TermCounts
@@ -140,7 +140,13 @@ class KnowledgeIndex(Retriever, Protocol):
         """Forgets files with their chunks; returns how many chunks went. A text that another
         place still holds stays findable there."""
 
-    async def sources(self) -> Sequence[SourceRecord]: ...
+    async def sources(self) -> Sequence[SourceRecord]:
+        """What is known of each source, by name. `chunks` are counted now: those that are stored
+        for it, without the ones that another place stored before (see `replace`)."""
+
+    async def readable(self, scope: Scope) -> Mapping[str, int]:
+        """How many documents of each source the scope may read; a source without any is left
+        out: whoever may read nothing of it does not learn its name."""
 
     async def save_source(self, record: SourceRecord) -> None: ...
 
@@ -170,8 +176,9 @@ class Conversation(Protocol):
     async def answer(self, reply: Reply) -> None:
         """The final answer: delivered, whatever became of progress and streaming.
 
-        Raises PlatformGone when the place is closed to the bot, DeliveryFailed when the platform
-        could not be reached in time (the question stays open).
+        Raises PlatformGone when the place is closed to the bot, AnswerRefused when the platform
+        takes this answer in no form, DeliveryFailed when it could not be reached in time (the
+        question stays open).
         """
 
     async def say(self, reply: Reply) -> None:

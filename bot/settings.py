@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import os
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import (
-    Field,
-    SecretStr,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic.fields import FieldInfo
+from pydantic_core.core_schema import ValidationInfo
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -58,6 +54,13 @@ from graph.policy import Limits, Policy
 PREFIX = "BELAY_"
 
 
+def user_cache() -> Path | None:
+    """The user's cache folder, by the XDG base directory specification; None without a home."""
+    with suppress(RuntimeError):
+        return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "belay"
+    return None
+
+
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -68,6 +71,7 @@ class Settings(BaseSettings):
     )
 
     home: Path = Path(".belay")
+    cache: Path | None = Field(default_factory=user_cache)  # what can be made again
     model: str = ""
     model_url: str = Field(default="", repr=False)  # may hold a password
     model_key: SecretStr = SecretStr("")
@@ -109,11 +113,12 @@ class Settings(BaseSettings):
     def in_capitals(cls, value: Any) -> Any:
         return value.upper() if isinstance(value, str) else value
 
-    @field_validator("home", mode="before")
+    @field_validator("home", "cache", mode="before")
     @classmethod
-    def not_the_working_directory(cls, value: Any) -> Any:
+    def not_the_working_directory(cls, value: Any, info: ValidationInfo) -> Any:
         """An empty variable means the default, not the place where the command was typed."""
-        return value or cls.model_fields["home"].default
+        field = cls.model_fields[str(info.field_name)]
+        return value or field.get_default(call_default_factory=True, validated_data={})
 
     @field_validator("level")
     @classmethod

@@ -148,10 +148,13 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "ru": "Команды `{word}` я не знаю.",
     },
     "usage": {"en": "Write it like this: `{usage}`", "ru": "Пишите так: `{usage}`"},
-    "sources_none": {"en": "No documents are indexed yet.", "ru": "Документов в индексе пока нет."},
+    "sources_none": {
+        "en": "There are no documents here that I could answer from.",
+        "ru": "Документов, по которым я мог бы здесь отвечать, нет.",
+    },
     "sources_head": {"en": "What I have read:", "ru": "Что я прочитал:"},
     "sources_line": {
-        "en": "- **{name}**: {files} files, last read {date}",
+        "en": "- **{name}**: {files} file{s}, last read {date}",
         "ru": "- **{name}**: файлов {files}, прочитано {date}",
     },
     "never": {"en": "never", "ru": "никогда"},
@@ -203,7 +206,7 @@ _SENTENCES: dict[str, dict[Language, str]] = {
     "home_sources": {"en": "What I have read", "ru": "Что я прочитал"},
     "home_commands": {"en": "What you can write", "ru": "Что можно написать"},
     "home_source": {
-        "en": "{name}: {files} files, last read {date}; {state}",
+        "en": "{name}: {files} file{s}, last read {date}; {state}",
         "ru": "{name}: файлов {files}, прочитано {date}; {state}",
     },
     "sync_never": {"en": "not read yet", "ru": "ещё не прочитано"},
@@ -228,6 +231,23 @@ _SENTENCES: dict[str, dict[Language, str]] = {
 }
 _SENTENCES |= SENTENCES
 
+_KINDS_RU = {
+    "photo": "фото",
+    "live photo": "фото",
+    "voice": "голосовое сообщение",
+    "video": "видео",
+    "video note": "видеосообщение",
+    "animation": "анимация",
+    "audio": "аудио",
+    "document": "документ",
+    "sticker": "стикер",
+    "story": "история",
+    "poll": "опрос",
+    "checklist": "список дел",
+    "contact": "контакт",
+    "venue": "место на карте",
+    "location": "геопозиция",
+}
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#~])")
 _SHOWN = 80  # characters of a name
 
@@ -246,6 +266,11 @@ def language_of(words: str, interface: str) -> Language:
     if has_words(words):
         return question_language(words)
     return "ru" if interface.lower().startswith("ru") else "en"
+
+
+def attachment(name: str, language: Language) -> str:
+    """What came along with a message, by its file name or by its kind, in one line of Markdown."""
+    return literal(_KINDS_RU.get(name, name) if language == "ru" else name)
 
 
 def literal(words: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from itertools import pairwise
 
 
 class Kind(StrEnum):
@@ -53,6 +54,7 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"\s*\|?\s*:?-{3,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$|\s*(?:\*\s*){3,}$")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _INDENTED_CODE = re.compile(r"(?: {4,}|\t)\S")
+_WRAPPED = 60  # columns; a shorter line was probably meant to end there
 _KEPT = 256  # texts: a passage, and an answer while it grows, are taken apart many times
 
 
@@ -76,6 +78,29 @@ def _blocks(text: str) -> tuple[Block, ...]:
 
 def join(parts: Iterable[Block]) -> str:
     return "\n".join(part.text for part in parts)
+
+
+def unwrapped(text: str) -> str:
+    """The text without the line breaks that only kept its source narrow.
+
+    A messenger shows every line break; lines of commands, tables and quotations keep theirs.
+    """
+    wrapped = (Kind.PROSE, *LISTED)
+    return "\n".join(
+        _unwrapped(block.text) if block.kind in wrapped else block.text for block in blocks(text)
+    )
+
+
+def _unwrapped(text: str) -> str:
+    lines = text.split("\n")
+    kept = lines[:1]
+    for before, line in pairwise(lines):
+        meant = before.endswith(("  ", "\\")) or line.lstrip().startswith(">")
+        if meant or len(before) < _WRAPPED:
+            kept.append(line)
+        else:
+            kept[-1] = f"{kept[-1].rstrip()} {line.lstrip()}"
+    return "\n".join(kept)
 
 
 def _kind(lines: list[str], place: int, before: list[Block]) -> Kind:

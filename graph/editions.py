@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import PurePosixPath
+from types import MappingProxyType
 
 from graph.model import Passage
 from graph.text import content_words, fold
@@ -48,10 +49,16 @@ class _Edition:
 
 def older_editions(given: Sequence[Passage]) -> Mapping[int, int]:
     """For each older edition among `given` the index of the newest edition beside it."""
-    editions = [
-        _edition(item.source, item.document, item.title, item.text, item.updated_at)
-        for item in given
-    ]
+    return _older(
+        tuple(
+            _edition(item.source, item.document, item.title, item.text, item.updated_at)
+            for item in given
+        )
+    )
+
+
+@lru_cache(maxsize=64)
+def _older(editions: tuple[_Edition, ...]) -> Mapping[int, int]:
     found: dict[int, int] = {}
     for old, older in enumerate(editions):
         newest = None
@@ -62,7 +69,7 @@ def older_editions(given: Sequence[Passage]) -> Mapping[int, int]:
                 newest = new
         if newest is not None:
             found[old] = newest
-    return found
+    return MappingProxyType(found)
 
 
 @lru_cache(maxsize=512)

@@ -61,10 +61,6 @@ class Evidence:
         return tuple(dict.fromkeys(line for item in self.passages for line in item.commands))
 
     @cached_property
-    def urls(self) -> frozenset[str]:
-        return frozenset().union(*(item.urls for item in self.passages))
-
-    @cached_property
     def days(self) -> frozenset[quantities.Day]:
         known = {day for item in self.passages for day in item.days}
         if self.today is not None:
@@ -79,18 +75,12 @@ class Evidence:
         """True when the passages hold `literal`."""
         return _CHECKS[literal.kind](self, literal.text)
 
-    def _holds_number(self, text: str) -> bool:
-        for claimed in quantities.amounts(text):
-            for value in claimed.values:
-                units = self._units(value)
-                if units and (not claimed.unit or claimed.unit in units or "" in units):
-                    return True
-        return False
+    def links_to(self, url: str) -> bool:
+        return any(item.links_to(url) for item in self.passages)
 
-    def _units(self, value: str) -> frozenset[str]:
-        """The units that a decimal stands with; none when no passage has the number."""
-        nothing: frozenset[str] = frozenset()
-        return nothing.union(*(item.amounts.get(value, nothing) for item in self.passages))
+    def _holds_number(self, text: str) -> bool:
+        claims = list(quantities.amounts(text))
+        return any(_has_one_of(claims, item) for item in self.passages)
 
     def _holds_day(self, text: str) -> bool:
         days = [day for moment in quantities.dates(text) for day in moment.days]
@@ -101,7 +91,7 @@ class Evidence:
         return quantities.same_clock(clocks, self.clocks)
 
     def _holds_url(self, text: str) -> bool:
-        return text.rstrip(URL_TAIL) in self.urls
+        return self.links_to(text.rstrip(URL_TAIL))
 
     def _holds_code(self, text: str) -> bool:
         return self._holds_exactly(text) or self._filled(text)
@@ -118,7 +108,7 @@ class Evidence:
     def _names(self, text: str) -> bool:
         percentile = _PERCENTILE.fullmatch(text)
         if percentile and _SPELLED_PERCENTILE.search(self.lower):
-            return bool(self._units(percentile.group(1)))
+            return any(percentile.group(1) in item.amounts for item in self.passages)
         return self._mentions(text) or text.lower() in self.question_words
 
     def _holds_command(self, text: str) -> bool:
@@ -166,6 +156,16 @@ _CHECKS: dict[Claim, Callable[[Evidence, str], bool]] = {
     Claim.DATE: Evidence._holds_day,
     Claim.TIME: Evidence._holds_clock,
 }
+
+
+def _has_one_of(claims: Iterable[quantities.Amount], passage: Reading) -> bool:
+    """True when a number of `claims` stands in `passage`, with its unit or with none."""
+    for claimed in claims:
+        for value in claimed.values:
+            units = passage.amounts.get(value)
+            if units and (not claimed.unit or claimed.unit in units or "" in units):
+                return True
+    return False
 
 
 def _template(command: str) -> re.Pattern[str]:

@@ -86,7 +86,7 @@ def asker_language(text: str, history: Sequence[Turn]) -> Language:
 
 def needs_context(text: str, history: Sequence[Turn]) -> bool:
     """True when `text` leans on an earlier message of this history."""
-    return points_elsewhere(text) and leaned_on(text, history) is not None
+    return bool(history) and points_elsewhere(text) and leaned_on(text, history) is not None
 
 
 def leaned_on(text: str, history: Sequence[Turn]) -> Exchange | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from graph.blocks import Block, Kind, blocks, code_spans, join
 
@@ -36,6 +37,7 @@ _LIST_LINE = re.compile(
 _FOOTNOTE = re.compile(r"^ {0,3}\[\^?\d{1,3}\]:\s.*$")
 _BRACKETED = re.compile(r"\[(?<!\\\[)(\^?\d{1,3})\]")
 _LONGEST_RANGE = 12
+_KEPT = 64  # texts whose marks are remembered: one answer is asked for them many times
 _FIRST_PRIVATE = 0xE000
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 
@@ -121,13 +123,20 @@ def _without_source_list(text: str) -> str:
 
 def used(text: str) -> list[int]:
     """The marks of `text`, each once, in order of first use."""
+    return list(_used(text))
+
+
+@lru_cache(maxsize=_KEPT)
+def _used(text: str) -> tuple[int, ...]:
     if not MARK.search(text):
-        return []
-    return list(dict.fromkeys(int(number) for number in MARK.findall(prose_of(text))))
+        return ()
+    return tuple(dict.fromkeys(int(number) for number in MARK.findall(prose_of(text))))
 
 
 def renumbered(text: str, numbers: Mapping[int, int]) -> str:
     """`text` with each mark replaced as `numbers` says; a mark without an entry is removed."""
+    if all(numbers.get(number) == number for number in used(text)):
+        return text
 
     def replace(match: re.Match[str]) -> str:
         number = numbers.get(int(match.group(1)))

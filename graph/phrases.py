@@ -12,6 +12,7 @@ from datetime import datetime
 from graph.model import LANGUAGES, Language
 
 _TERMS = 4  # words shown that no document mentions
+_LONGEST_TERM = 40  # characters of one of them; a pasted key or hash has many more
 
 _EN = {
     "not_found": "I did not find this in your documents.",
@@ -121,5 +122,11 @@ def listed(items: Sequence[str], language: Language) -> str:
 
 def never_mentioned(terms: Sequence[str], language: Language) -> str:
     """That no document mentions these words, the first few of them; empty for none."""
-    shown = [f"`{' '.join(term.replace('`', chr(39)).split())}`" for term in terms[:_TERMS]]
+    shown = [f"`{_term(term)}`" for term in terms[:_TERMS]]
     return say("never_mentioned", language, terms=listed(shown, language)) if shown else ""
+
+
+def _term(term: str) -> str:
+    """A word of the question as it can stand in a code span, cut to what can be read at a look."""
+    word = " ".join(term.replace("`", "'").split())
+    return word if len(word) <= _LONGEST_TERM else f"{word[: _LONGEST_TERM - 1].rstrip()}…"

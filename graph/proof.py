@@ -79,8 +79,9 @@ class Proven:
 
 def prepared(text: str, sources: Sources) -> str:
     """`text` with marks in one style and without images, HTML and foreign links."""
-    clean = cleaned(normalise_marks(text), lambda url: url.rstrip(".,;:!?)/") in sources.all().urls)
-    return _trimmed(normalise_marks(clean))
+    marked = normalise_marks(text)
+    clean = cleaned(marked, lambda url: sources.all().links_to(url.rstrip(".,;:!?)/")))
+    return _trimmed(clean if clean == marked == text else normalise_marks(clean))
 
 
 def _trimmed(text: str) -> str:

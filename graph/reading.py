@@ -51,6 +51,9 @@ class Reading:
     def urls(self) -> frozenset[str]:
         return frozenset(_urls(self.text))
 
+    def links_to(self, url: str) -> bool:
+        return url in self.text and url in self.urls
+
     @cached_property
     def amounts(self) -> Mapping[str, frozenset[str]]:
         """Numbers with their units; the digits of dates and names have the unit "part"."""

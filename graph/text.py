@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
-from itertools import product
 
 import snowballstemmer
 
@@ -35,8 +34,8 @@ _CYRILLIC = re.compile(r"[А-Яа-яЁё]")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _QUOTED = re.compile(r"[\"“«][^\"”»\n]{3,}[\"”»]")
 _PLAIN_LATIN = re.compile(r"\b[a-z]{2,}\b")
-_ONE_PART = re.compile(r"[A-Z]?[a-z]+|[А-Яа-яЁё]+")
 _START = 2  # letters that stemming leaves alone
+_IRREGULAR = ("die", "lie", "tie")  # stems of dying, lying and tying
 _WHOLE_LIMIT = 60  # characters; longer "words" are hashes and dumps
 
 _ENGLISH = snowballstemmer.stemmer("english")
@@ -120,12 +119,22 @@ def parts(word: str) -> list[str]:
 
 @lru_cache(maxsize=200_000)
 def _word_tokens(word: str) -> tuple[str, ...]:
+    return tuple(map(_token, _pieces(word)))
+
+
+@lru_cache(maxsize=50_000)
+def _pieces(word: str) -> tuple[str, ...]:
+    """What becomes the tokens of a word: its telling parts, lower-case, and the "=whole"."""
     pieces = [fold(piece) for piece in parts(word)]
     stops = stop_words()
-    tokens = [stem(piece) for piece in pieces if piece not in stops]
+    telling = [piece for piece in pieces if piece not in stops]
     if len(pieces) > 1 and len(word) < _WHOLE_LIMIT:
-        tokens.append("=" + fold(word))
-    return tuple(tokens)
+        telling.append("=" + fold(word))
+    return tuple(telling)
+
+
+def _token(piece: str) -> str:
+    return piece if piece.startswith("=") else stem(piece)
 
 
 def tokens(text: str) -> list[str]:
@@ -136,32 +145,40 @@ def tokens(text: str) -> list[str]:
     return found
 
 
-def tokens_like(text: str, stems: frozenset[str]) -> frozenset[str]:
-    """Those of `stems` that `text` has among its tokens. Few words need to be stemmed for it."""
-    starts = _starts(stems)
-    found: set[str] = set()
-    for word in set(WORD.findall(unicodedata.normalize("NFC", text))):
-        if word[:_START] in starts or not _is_one_part(word):
-            found.update(_word_tokens(word))
-    return stems & found
+class Stems:
+    """A few stems to be looked for in many texts: few words need to be stemmed for it, and each
+    word but once."""
+
+    def __init__(self, stems: Iterable[str]) -> None:
+        self._stems = frozenset(stems)
+        self._starts = tuple(_starts(self._stems))
+        self._read: set[str] = set()  # words
+        self._held: dict[str, frozenset[str]] = {}  # those of them that have a stem, with it
+
+    def within(self, text: str) -> frozenset[str]:
+        """Those of the stems that `text` has among its tokens."""
+        words = set(WORD.findall(unicodedata.normalize("NFC", text)))
+        for word in words - self._read:
+            held = self._stems.intersection(self._likely(word))
+            if held:
+                self._held[word] = held
+        self._read |= words
+        return frozenset().union(*(self._held[word] for word in words & self._held.keys()))
+
+    def _likely(self, word: str) -> Iterator[str]:
+        """The tokens of `word` that may be among the stems."""
+        for piece in _pieces(word):
+            if piece.startswith(self._starts):
+                yield _token(piece)
 
 
-@lru_cache(maxsize=50_000)
-def _is_one_part(word: str) -> bool:
-    return _ONE_PART.fullmatch(word) is not None
-
-
-@lru_cache(maxsize=64)
-def _starts(stems: frozenset[str]) -> frozenset[str]:
-    """How words of these stems begin: as the stem does, but for dying, lying and tying."""
-    starts = {item[:_START] for item in stems}
-    starts |= {start[0] + "y" for start in starts if start[1:] == "i"}
-    starts |= {"".join(pair) for start in starts for pair in product(*map(_spellings, start))}
-    return frozenset(starts)
-
-
-def _spellings(letter: str) -> str:
-    return letter + letter.upper() + ("ёЁ" if letter == "е" else "")
+def _starts(stems: Iterable[str]) -> Iterator[str]:
+    """What words of these stems start with: Snowball cuts a word and changes one letter at most
+    (carry: carri, sharing: share), but for dying, lying and tying."""
+    for item in stems:
+        yield item[: max(_START, len(item) - 1)]
+        if item in _IRREGULAR:
+            yield item[0] + "y"
 
 
 def content_words(text: str) -> list[tuple[str, str]]:

@@ -34,6 +34,7 @@ class UnitScore:
     def __init__(self, view: QuestionView) -> None:
         self._view = view
         self._coverages: dict[Language, Coverage] = {}
+        self._above: dict[tuple[Language, str], frozenset[str]] = {}
         self._how_much = _HOW_MUCH.search(view.text) is not None
         self._how = _HOW.search(view.text) is not None
 
@@ -42,13 +43,20 @@ class UnitScore:
         passage = item.passage
         coverage = self._coverage(passage.language)
         own = coverage.found(f"{unit.lead}\n{unit.text}\n{' '.join(unit.columns)}")
-        above = coverage.found("\n".join((*names(passage), *unit.heading)))
+        above = self._found_above(unit, passage)
         return (
             _OF_ITSELF * coverage.of(own)
             + _IN_CONTEXT * coverage.of(own | above)
             + _OF_PASSAGE * item.scores.relevance
             + _ASKED_SHAPE * self._fits(unit)
         )
+
+    def _found_above(self, unit: Unit, passage: Passage) -> frozenset[str]:
+        """The asked stems in the headings over a unit; many units stand under the same ones."""
+        above = passage.language, "\n".join((*names(passage), *unit.heading))
+        if above not in self._above:
+            self._above[above] = self._coverage(passage.language).found(above[1])
+        return self._above[above]
 
     def _coverage(self, language: Language) -> Coverage:
         if language not in self._coverages:

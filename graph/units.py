@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
-from graph.blocks import LISTED, Block, Kind, blocks, join, sentences
+from graph.blocks import LISTED, Block, Kind, blocks, join, sentences, unwrapped
 from graph.marks import escaped
 from graph.markup import cleaned
 
@@ -49,7 +49,7 @@ class Shape(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Unit:
     shape: Shape
-    text: str  # as in the passage; a row as its cells, joined by " | "
+    text: str  # as in the passage, not wrapped; a row as its cells, joined by " | "
     heading: tuple[str, ...] = ()  # headings inside the passage
     lead: str = ""  # the sentence that introduces a list or commands
     columns: tuple[str, ...] = ()  # of a row
@@ -60,7 +60,7 @@ class Unit:
 @lru_cache(maxsize=_KEPT)
 def units(text: str) -> tuple[Unit, ...]:
     """The units of a passage in reading order, without stubs and text that steers a machine."""
-    text = escaped(cleaned(text, lambda _: True))
+    text = unwrapped(escaped(cleaned(text, lambda _: True)))
     found = [unit for unit in _read(blocks(text)) if _worth(unit)]
     return tuple(replace(unit, place=place) for place, unit in enumerate(found))
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from graph import spelling
 from graph.model import Language
 from graph.ports import Vector
-from graph.text import tokens_like
+from graph.text import Stems
 
 _CYRILLIC = re.compile(r"[а-я]")
 
@@ -73,21 +73,27 @@ class Coverage:
     """QuestionView.coverage, prepared for many texts of one language."""
 
     def __init__(self, view: QuestionView, language: Language) -> None:
-        self._worths = [(word.idf, word.worths(language)) for word in view.words]
-        self._wanted = frozenset(stem for _, worths in self._worths for stem in worths)
-        self._total = sum(word.idf for word in view.words)
+        self._idf = [word.idf for word in view.words]
+        self._total = sum(self._idf)
+        self._worths: dict[str, list[tuple[int, float]]] = {}  # by stem: places of words, worths
+        for place, word in enumerate(view.words):
+            for stem, worth in word.worths(language).items():
+                self._worths.setdefault(stem, []).append((place, worth))
+        self._stems = Stems(self._worths)
 
     def found(self, text: str) -> frozenset[str]:
         """The stems of `text` that cover a word of the question."""
-        return tokens_like(text, self._wanted)
+        return self._stems.within(text)
 
     def of(self, stems: frozenset[str]) -> float:
-        present = stems & self._wanted
+        present = stems & self._worths.keys()
         if not present or not self._total:
             return 0.0
-        covered = 0.0
-        for idf, worths in self._worths:
-            covered += idf * max((worths[i] for i in worths.keys() & present), default=0.0)
+        best = [0.0] * len(self._idf)
+        for stem in present:
+            for place, worth in self._worths[stem]:
+                best[place] = max(best[place], worth)
+        covered = sum(idf * worth for idf, worth in zip(self._idf, best, strict=True))
         return covered / self._total
 
 

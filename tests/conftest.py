@@ -17,11 +17,13 @@ _KEPT_OUT = ("BELAY_", "OPENAI_", "DDGS_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PRO
 
 
 @pytest.fixture(autouse=True)
-def clean_environment(tmp_path: object) -> Iterator[None]:
+def clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Settings of the machine are out of the way; what the builtin model unpacks is shared."""
     saved = dict(os.environ)
     for name in saved:
         if name.upper().startswith(_KEPT_OUT):
             del os.environ[name]
+    os.environ["BELAY_CACHE"] = str(tmp_path_factory.getbasetemp() / "belay-cache")
     yield
     os.environ.clear()
     os.environ.update(saved)

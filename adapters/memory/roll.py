@@ -41,3 +41,6 @@ class MemoryRoll(Roll):
         grant = self._grants.pop(old, None)
         if grant is not None:
             self._grants[new] = replace(grant, key=new)
+        code = self._codes.pop(old, None)
+        if code is not None:
+            self._codes[new] = replace(code, key=new)

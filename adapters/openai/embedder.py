@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from adapters.embedding_text import embedding_text
 from adapters.openai.attempts import Attempts, QuotaBreaker
 from adapters.openai.client import Client
 from adapters.openai.endpoint import Endpoint, Persistence, Timeouts
@@ -97,6 +98,7 @@ class OpenAIEmbedder(Embedder):
         return await self._embed(texts, self._batches.timeout)
 
     async def _embed(self, texts: Sequence[str], seconds: float) -> Matrix:
+        texts = [embedding_text(text) for text in texts]
         places = [place for place, text in enumerate(texts) if text.strip()]
         rows: list[Vector] = []
         for batch in self._batches.split([texts[place] for place in places]):

@@ -130,12 +130,11 @@ class SqliteIndex(KnowledgeIndex):
         )
 
     async def sources(self) -> Sequence[SourceRecord]:
-        def read(connection: sqlite3.Connection) -> list[SourceRecord]:
-            found = connection.execute(
-                "SELECT name, kind, location, state, last_run, files, chunks, skipped, message "
-                "FROM sources ORDER BY name"
-            )
-            return [rows.source_from_row(row) for row in found]
+        return await self._in_reader(self._read, reading.sources)
+
+    async def readable(self, scope: Scope) -> Mapping[str, int]:
+        def read(connection: sqlite3.Connection) -> dict[str, int]:
+            return reading.readable(connection, self._audiences.admitted(connection, scope))
 
         return await self._in_reader(self._read, read)
 

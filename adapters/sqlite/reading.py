@@ -9,9 +9,10 @@ from adapters.sqlite.rows import (
     Row,
     ids_json,
     passage_from_json,
+    source_from_row,
     vector_from_bytes,
 )
-from bot.ports import IndexInfo
+from bot.ports import IndexInfo, SourceRecord
 from graph.model import Passage
 from graph.ports import Candidate
 from graph.terms import TermCounts
@@ -41,6 +42,15 @@ JOIN contents ON contents.chunk = chunks.id JOIN vectors ON vectors.chunk = chun
 WHERE duplicate = 0 AND (source, path, ordinal) > (?, ?, ?)
 ORDER BY source, path, ordinal LIMIT ?
 """  # noqa: S608 - put together from the constant above
+_SOURCES = """
+SELECT name, kind, location, state, last_run, files, (
+    SELECT count(*) FROM chunks WHERE chunks.source = name AND duplicate = 0
+), skipped, message FROM sources ORDER BY name
+"""
+_READABLE = """
+SELECT source, count(DISTINCT path) FROM chunks
+WHERE access_id IN (SELECT value FROM json_each(?)) GROUP BY source
+"""
 
 Place = tuple[str, str, int]
 BEFORE_ALL: Place = ("", "", -1)
@@ -67,6 +77,15 @@ def page(
     """The next `size` chunks by source, path and order in it, and where the last of them stands."""
     rows = connection.execute(_PAGE, (*after, size)).fetchall()
     return [_candidate(row[3:]) for row in rows], (rows[-1][:3] if rows else None)
+
+
+def sources(connection: sqlite3.Connection) -> list[SourceRecord]:
+    return [source_from_row(row) for row in connection.execute(_SOURCES)]
+
+
+def readable(connection: sqlite3.Connection, admitted: Sequence[int]) -> dict[str, int]:
+    """The number of documents by source, those that have a chunk under an admitted rule."""
+    return dict(connection.execute(_READABLE, (ids_json(admitted),)).fetchall())
 
 
 def info(connection: sqlite3.Connection) -> IndexInfo:

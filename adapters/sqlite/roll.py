@@ -72,9 +72,11 @@ class SqliteRoll(Roll):
         return _code(rows[0]) if rows else None
 
     async def rename(self, old: str, new: str) -> None:
-        await self._file.run(
-            lambda db: db.execute("UPDATE OR REPLACE grants SET key = ? WHERE key = ?", (new, old))
-        )
+        def move(db: sqlite3.Connection) -> None:
+            db.execute("UPDATE OR REPLACE grants SET key = ? WHERE key = ?", (new, old))
+            db.execute("UPDATE OR REPLACE codes SET key = ? WHERE key = ?", (new, old))
+
+        await self._file.run(move)
 
 
 def _grant(row: tuple[str, str, int, str, str | None]) -> Grant:

@@ -8,15 +8,11 @@ from aiogram import Bot
 from aiogram.exceptions import AiogramError, TelegramNotFound, TelegramUnauthorizedError
 from aiogram.types import WebhookInfo
 
-from adapters.telegram.profile import missing_commands, privacy_note
+from adapters.telegram.profile import PRIVACY, PRIVACY_REMEDY, missing_commands
 from bot.ports import Finding
 
 _CHECK = "telegram"
 _COPY = "copy the token from @BotFather into BELAY_TELEGRAM_TOKEN"
-_PRIVACY = (
-    "make it an administrator of the group; or switch privacy mode off with /setprivacy of "
-    "@BotFather and add the bot to the group again"
-)
 
 
 async def findings(bot: Bot, webhook: str, wanted: frozenset[str]) -> AsyncIterator[Finding]:
@@ -26,11 +22,10 @@ async def findings(bot: Bot, webhook: str, wanted: frozenset[str]) -> AsyncItera
         me = await bot.get_me()
         yield Finding(_CHECK, "ok", f"the token is that of @{me.username}")
         yield _webhook(await bot.get_webhook_info(), webhook, wanted)
-        if privacy_note(me):
-            message = "privacy mode is on: in groups the bot sees commands and replies to it, but "
-            yield Finding(_CHECK, "note", f"{message}no mentions", _PRIVACY)
-        else:
+        if me.can_read_all_group_messages:
             yield Finding(_CHECK, "ok", "privacy mode is off: mentions in groups are seen")
+        else:
+            yield Finding(_CHECK, "note", PRIVACY, PRIVACY_REMEDY)
         yield _commands(await missing_commands(bot))
     except (TelegramUnauthorizedError, TelegramNotFound):
         yield Finding(_CHECK, "bad", "Telegram does not know the token", _COPY)

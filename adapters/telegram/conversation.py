@@ -3,6 +3,10 @@
 An answer goes out part by part; each try of a part is one call inside the journal. A definite
 refusal changes how the next try goes: rich, then text, then plain; to the group's new id; without
 the topic or the reply. When nobody knows whether a part arrived, nothing is tried again.
+
+What is for one person's eyes goes over the chat when a button was pressed, else into the group
+for them alone, where Telegram lets the bot do that (as an administrator), else into the private
+chat with them. Whoever never wrote there gets it in the group.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ from adapters.telegram.requests import (
 from adapters.telegram.stream import DraftSigns, Line, MessageSigns, Signs
 from bot.chat import Incoming, Kind, Reply
 from bot.delivery import Journal
-from bot.errors import DeliveryFailed, PlatformGone
+from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone
 from bot.ports import Conversation
 
 _log = logging.getLogger(__name__)
@@ -69,6 +73,7 @@ class TelegramConversation(Conversation):
         self._event, self._line, self._sleep = event, line, sleep
         self._started, self._note, self._leaves_topic = started, note, leaves_topic
         self._route = _route(event)
+        self._aside: list[Route] = []  # tried before, for one person's eyes
         self._signs = _signs(event, line, self._route)
         self._pressed = event.kind is Kind.PRESS  # and not yet acknowledged
         if self._pressed:
@@ -98,15 +103,14 @@ class TelegramConversation(Conversation):
         await self._show(markdown)
 
     async def answer(self, reply: Reply) -> None:
-        """Raises PlatformGone, DeliveryFailed, and Unclear when nobody knows."""
+        """Raises PlatformGone, AnswerRefused, DeliveryFailed, and Unclear when nobody knows."""
         await self._deliver(reply, None)
 
     async def answer_in_parts(self, reply: Reply, journal: Journal) -> None:
         await self._deliver(reply, journal)
 
     async def say(self, reply: Reply) -> None:
-        """Short words for the one who pressed a button appear over the chat. When nobody knows
-        whether a note arrived, it is said again: twice is better than never."""
+        """What nobody knows to have arrived is said again: twice is better than never."""
         if self._pressed and reply.private and await self._toast(reply):
             return
         if self._note:
@@ -124,6 +128,9 @@ class TelegramConversation(Conversation):
     async def _deliver(self, reply: Reply, journal: Journal | None) -> None:
         await self._acknowledge()
         self._signs.end()
+        self._aside = _asides(self._event, self._route) if reply.private else []
+        if self._signs.gone is not None and not self._aside:
+            raise self._signs.gone  # Telegram said so already
         parts = cut(reply.markdown)
         for number, text in enumerate(parts):
             last = number == len(parts) - 1
@@ -141,7 +148,7 @@ class TelegramConversation(Conversation):
                     if out is not None:
                         await self._call(part, out)
                 return
-            except Refused as refusal:
+            except (Refused, PlatformGone) as refusal:
                 part.tries += 1
                 if part.tries >= self._line.options.tries:
                     raise
@@ -149,30 +156,38 @@ class TelegramConversation(Conversation):
 
     async def _call(self, part: _Part, out: Callable[[], None]) -> None:
         """One call. The message that showed the work becomes the first part."""
-        form, timeout = part.forms[0], self._line.options.call_timeout
-        shown = self._placeholder
-        out()
+        form, timeout, route = part.forms[0], self._line.options.call_timeout, self._to
+        shown = None if self._aside else self._placeholder
         if shown is not None:
-            await self._line.requests(edit(form, self._route, shown, part.markup), timeout)
+            await self._line.requests(edit(form, route, shown, part.markup), timeout, out)
             self._forget_placeholder()
         else:
-            await self._line.requests(send(form, self._route, part.markup), timeout)
-        self._route.reply_to = None  # the parts that follow stand below
+            await self._line.requests(send(form, route, part.markup), timeout, out)
+        route.reply_to = None  # the parts that follow stand below
+
+    @property
+    def _to(self) -> Route:
+        return self._aside[0] if self._aside else self._route
 
     async def _wait(self, part: _Part) -> None:
         """Until Telegram wants to hear of this chat again; outside of the journal. Raises
         DeliveryFailed when that takes too long."""
-        while (seconds := self._line.pace.closed_for(self._route.chat)) > 0:
+        while (seconds := self._line.pace.closed_for(self._to.chat)) > 0:
             part.waited += seconds
             if part.waited > self._line.options.patience:
                 raise DeliveryFailed(f"Telegram wants {seconds:.0f} seconds of silence")
             await self._sleep(seconds)
 
-    def _learn(self, refusal: Refused, part: _Part) -> None:
+    def _learn(self, refusal: Refused | PlatformGone, part: _Part) -> None:
         """What the next try does differently. Raises when there is no other way."""
         match refusal:
             case Flooded():
-                self._line.pace.close(self._route.chat, refusal.seconds)
+                self._line.pace.close(self._to.chat, refusal.seconds)
+            case Missing() if part.forms[0].rich:
+                self._line.rich = False
+                part.forms = [form for form in part.forms if not form.rich]
+            case _ if self._aside:
+                del self._aside[0]
             case Moved():
                 self._route.chat, self._route.reply_to = refusal.chat, None
                 self._forget_placeholder()
@@ -182,9 +197,6 @@ class TelegramConversation(Conversation):
                 self._route.reply_to = None
             case TargetGone():
                 self._forget_placeholder()
-            case Missing() if part.forms[0].rich:
-                self._line.rich = False
-                part.forms = [form for form in part.forms if not form.rich]
             case Unreadable():
                 self._step_down(refusal, part)
             case _:
@@ -193,16 +205,15 @@ class TelegramConversation(Conversation):
     def _leave_topic(self, refusal: Refused) -> None:
         if self._route.thread is None or not self._leaves_topic:
             _log.warning("the topic of a question is gone, and its answer with it")
-            raise PlatformGone(str(refusal)) from refusal
+            raise AnswerRefused(str(refusal)) from refusal
         self._route.thread = None
         self._forget_placeholder()
 
     def _step_down(self, refusal: Refused, part: _Part) -> None:
-        """The next simpler form. Raises PlatformGone: what is refused as plain text is refused
-        for good."""
+        """The next simpler form. Raises AnswerRefused after the last."""
         _log.warning("Telegram refused a form of an answer: %s", refusal)
         if len(part.forms) == 1:
-            raise PlatformGone(str(refusal)) from refusal
+            raise AnswerRefused(str(refusal)) from refusal
         del part.forms[0]
 
     @property
@@ -261,6 +272,17 @@ def _route(event: Incoming) -> Route:
     asked = event.reference if event.kind is Kind.PRESS else event.message_id
     replies = event.kind in (Kind.QUESTION, Kind.PRESS) and asked.isdecimal()
     return Route(int(event.place.id), thread, int(asked) if replies else None)
+
+
+def _asides(event: Incoming, route: Route) -> list[Route]:
+    """How one person is reached alone; nothing in a private chat, and for those who speak in the
+    name of a group or channel."""
+    person = event.person.id
+    if event.place.kind == "private" or not person.isdecimal():
+        return []
+    press = event.message_id if event.kind is Kind.PRESS else None
+    alone = replace(route, receiver=int(person), press=press)
+    return [alone, Route(int(person))]
 
 
 def _signs(event: Incoming, line: Line, route: Route) -> Signs:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from aiogram import Bot
-from aiogram.client.session.aiohttp import AiohttpSession
 from aiogram.client.telegram import PRODUCTION, TelegramAPIServer
 from aiogram.utils.token import TokenValidationError
 
+from adapters.telegram.departure import DepartureSession
 from adapters.telegram.options import Options
 from adapters.telegram.platform import Hook, OnAdded, Telegram, stay
 from adapters.telegram.webhook import secret_of
@@ -20,7 +20,7 @@ def open_bot(token: str, api_url: str = "", options: Options | None = None) -> B
     Raises SettingsError for what cannot be a token.
     """
     api = TelegramAPIServer.from_base(api_url) if api_url.strip() else PRODUCTION
-    session = AiohttpSession(api=api, timeout=(options or Options()).call_timeout)
+    session = DepartureSession(api=api, timeout=(options or Options()).call_timeout)
     try:
         return Bot(token.strip(), session)
     except TokenValidationError as error:

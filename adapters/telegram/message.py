@@ -18,6 +18,7 @@ from aiogram.methods import (
     TelegramMethod,
 )
 from aiogram.types import (
+    EphemeralMessageParameters,
     InlineKeyboardButton,
     InlineKeyboardMarkup,
     InputRichMessage,
@@ -58,11 +59,22 @@ class Form:
 
 @dataclass(slots=True)
 class Route:
-    """Where a message goes. It changes while a message is delivered: see Conversation."""
+    """Where a message goes. It changes while a message is delivered: see Conversation. With a
+    `receiver` nobody else in the group sees it; `press` is the press of a button that it is for."""
 
     chat: int
     thread: int | None = None
     reply_to: int | None = None
+    receiver: int | None = None
+    press: str | None = None
+
+    @property
+    def ephemeral(self) -> EphemeralMessageParameters | None:
+        if self.receiver is None:
+            return None
+        return EphemeralMessageParameters(
+            receiver_user_id=self.receiver, callback_query_id=self.press
+        )
 
     @property
     def reply(self) -> ReplyParameters | None:
@@ -150,6 +162,7 @@ def send(
             rich_message=form.message,
             reply_parameters=route.reply,
             reply_markup=markup,
+            ephemeral_message_parameters=route.ephemeral,
         )
     return SendMessage(
         chat_id=route.chat,
@@ -159,6 +172,7 @@ def send(
         link_preview_options=_NO_PREVIEW,
         reply_parameters=route.reply,
         reply_markup=markup,
+        ephemeral_message_parameters=route.ephemeral,
     )
 
 

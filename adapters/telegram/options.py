@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from bot.pending import Joining
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +24,4 @@ class Options:
     patience: float = 120.0  # for the waits that Telegram demands before one message
     tries: int = 8  # of one message, each in another way
     chats: int = 10_000  # whose pace is remembered
+    joining: Joining = field(default_factory=Joining)  # of pieces in groups, as the desk does it

@@ -31,7 +31,13 @@ from adapters.telegram.checks import findings
 from adapters.telegram.conversation import TelegramConversation
 from adapters.telegram.options import Options
 from adapters.telegram.pace import Pace
-from adapters.telegram.profile import privacy_note, publish_commands
+from adapters.telegram.pastes import Pastes
+from adapters.telegram.profile import (
+    PRIVACY,
+    PRIVACY_REMEDY,
+    privacy_note,
+    publish_commands,
+)
 from adapters.telegram.requests import Requests
 from adapters.telegram.stream import Line
 from adapters.telegram.updates import PLATFORM, WANTED, incoming
@@ -86,6 +92,7 @@ class Telegram(Platform):
         self._options = options or Options()
         pace = Pace(clock, self._options.chats)
         self._line = Line(Requests(bot), pace, self._options, clock)
+        self._pastes = Pastes(self._options.joining, self._options.chats)
         self._live: WeakSet[TelegramConversation] = WeakSet()
         self._me: User | None = None
         self._failures = 0
@@ -97,8 +104,8 @@ class Telegram(Platform):
     async def run(self, sink: Sink) -> None:
         """Receives until cancelled. Raises SettingsError for a wrong token or webhook."""
         self._me = await self._who_am_i()
-        if note := privacy_note(self._me):
-            _log.warning("%s", note)
+        if not self._me.can_read_all_group_messages:
+            _log.warning("%s; to change that, %s", PRIVACY, PRIVACY_REMEDY)
         await publish_commands(self._bot)
         try:
             await self._receive(sink, self._me)
@@ -149,7 +156,7 @@ class Telegram(Platform):
             except AiogramError as error:
                 await self._rest(error)
             else:
-                self._failures = 0
+                self._recovered()
                 return me
 
     # Webhook
@@ -181,7 +188,7 @@ class Telegram(Platform):
             except AiogramError as error:
                 await self._rest(error)
             else:
-                self._failures = 0
+                self._recovered()
                 return
 
     # Polling
@@ -201,7 +208,7 @@ class Telegram(Platform):
             except (AiogramError, StorageError) as error:
                 await self._rest(error)
             else:
-                self._failures = 0
+                self._recovered()
 
     async def _fetch(self, offset: int | None) -> Sequence[Update | Mapping[str, Any]]:
         wait = self._options.poll
@@ -219,7 +226,7 @@ class Telegram(Platform):
             return raw
 
     async def _rest(self, error: Exception) -> None:
-        """Before the next try, longer each time. One line in the log for one outage."""
+        """Before the next try, longer each time. An outage is one line in the log."""
         self._failures += 1
         if self._failures == 1:
             conflict = isinstance(error, TelegramConflictError)
@@ -229,6 +236,11 @@ class Telegram(Platform):
         if isinstance(error, TelegramRetryAfter):
             seconds = max(seconds, float(error.retry_after))
         await self._sleep(seconds)
+
+    def _recovered(self) -> None:
+        if self._failures:
+            _log.warning("updates come in again, after %d failed tries", self._failures)
+        self._failures = 0
 
     # Both
 
@@ -241,7 +253,7 @@ class Telegram(Platform):
 
     async def _store(self, update: Update, sink: Sink, me: User) -> None:
         event = incoming(update, me)
-        if event is None:
+        if event is None or not self._pastes.wanted(event):
             return
         await sink.accept(event)
         if event.kind is Kind.STOP:

@@ -37,10 +37,15 @@ _PRIVACY: dict[Language, str] = {
     "администратором или выключите режим приватности у @BotFather (`/setprivacy`) и добавьте меня "
     "снова.",
 }
+PRIVACY = "privacy mode is on: in groups the bot sees commands and replies to it, but no mentions"
+PRIVACY_REMEDY = (
+    "make it an administrator of the group; or switch privacy mode off with /setprivacy of "
+    "@BotFather and add the bot to the group again"
+)
 
 
 def privacy_note(me: User, language: Language = "en") -> str:
-    """What to know about groups while privacy mode is on; "" when it is off."""
+    """What people in a group are told while privacy mode is on; "" when it is off."""
     if me.can_read_all_group_messages:
         return ""
     return _PRIVACY[language].format(name=me.username or "")

@@ -15,6 +15,7 @@ Unclear                 nobody knows whether it took effect
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import TypeVar
 
 from aiogram import Bot
@@ -31,8 +32,8 @@ from aiogram.exceptions import (
     TelegramServerError,
 )
 from aiogram.methods import TelegramMethod
-from aiohttp import ClientConnectorError, ConnectionTimeoutError
 
+from adapters.telegram.departure import DepartureSession, departing
 from bot.errors import DeliveryFailed, PlatformGone
 
 _log = logging.getLogger(__name__)
@@ -117,24 +118,29 @@ class Requests:
     """One call is one request: nothing is repeated here."""
 
     def __init__(self, bot: Bot) -> None:
+        assert isinstance(bot.session, DepartureSession)
         self._bot = bot
 
-    async def __call__(self, method: TelegramMethod[_T], seconds: int) -> _T | None:
-        """The result, waited for `seconds`; None for an edit that changes nothing. Raises
-        PlatformGone, Refused (see above) and Unclear."""
-        try:
-            return await self._bot(method, request_timeout=seconds)
-        except ClientDecodeError as error:
-            if isinstance(error.data, dict) and error.data.get("ok") is True:
-                _log.warning("a reply of Telegram that this version cannot read")
-                return None
-            raise Unclear("the reply was not readable") from error
-        except TelegramBadRequest as error:
-            if _UNCHANGED in error.message.lower():
-                return None
-            raise _bad_request(error) from error
-        except TelegramAPIError as error:
-            raise _meaning(error) from error
+    async def __call__(
+        self, method: TelegramMethod[_T], seconds: int, leaving: Callable[[], None] = lambda: None
+    ) -> _T | None:
+        """The result, waited for `seconds`; None for an edit that changes nothing. `leaving` is
+        called right before the bytes go out. Raises what it raises, PlatformGone, Refused (see
+        above) and Unclear."""
+        with departing(leaving) as departure:
+            try:
+                return await self._bot(method, request_timeout=seconds)
+            except ClientDecodeError as error:
+                if isinstance(error.data, dict) and error.data.get("ok") is True:
+                    _log.warning("a reply of Telegram that this version cannot read")
+                    return None
+                raise Unclear("the reply was not readable") from error
+            except TelegramBadRequest as error:
+                if _UNCHANGED in error.message.lower():
+                    return None
+                raise _bad_request(error) from error
+            except TelegramAPIError as error:
+                raise departure.error or _meaning(error, left=departure.left) from error
 
 
 def _bad_request(error: TelegramBadRequest) -> Exception:
@@ -147,26 +153,21 @@ def _bad_request(error: TelegramBadRequest) -> Exception:
 
 _KINDS: tuple[tuple[type[TelegramAPIError], type[Exception]], ...] = (
     (TelegramForbiddenError, PlatformGone),
-    (TelegramEntityTooLarge, Unreadable),
-    (TelegramNotFound, Missing),
+    (TelegramEntityTooLarge, Unreadable),  # before TelegramNetworkError, which it is as well
     (TelegramNetworkError, Unclear),
+    (TelegramNotFound, Missing),
     (TelegramServerError, Unclear),
 )
 
 
-def _meaning(error: TelegramAPIError) -> Exception:
+def _meaning(error: TelegramAPIError, *, left: bool) -> Exception:
     match error:
         case TelegramRetryAfter():
             return Flooded(error.message, float(error.retry_after))
         case TelegramMigrateToChat():
             return Moved(error.message, error.migrate_to_chat_id)
-        case TelegramNetworkError() if unsent(error):
+        case TelegramNetworkError() if not left:
             return Refused(error.message)
         case _:
             found = (meaning for kind, meaning in _KINDS if isinstance(error, kind))
             return next(found, Refused)(error.message)
-
-
-def unsent(error: TelegramNetworkError) -> bool:
-    """Whether no connection came about, so that nothing was sent."""
-    return isinstance(error.__cause__, (ClientConnectorError, ConnectionTimeoutError))

@@ -43,6 +43,7 @@ class Signs(ABC):
     route: Route
     latest: str = ""
     off: bool = False  # nothing more is shown
+    gone: PlatformGone | None = None  # the chat is closed to the bot
     began: float = field(init=False)
     shown_at: float | None = field(init=False, default=None)
     _shown: str = field(init=False, default="")
@@ -77,8 +78,8 @@ class Signs(ABC):
             self.line.pace.close(self.route.chat, flood.seconds)
         except Missing:
             self._missing()
-        except PlatformGone:
-            self.off = True
+        except PlatformGone as gone:
+            self.off, self.gone = True, gone
         except Unclear:
             self._unclear()
         except Refused as refusal:

@@ -1,13 +1,16 @@
 """Telegram's updates as events of the application. Pure: nothing is asked or sent.
 
-What is not for the bot is None: other people's talk, other bots, posts of channels and their
-copies in discussion groups, service messages. Message ids: a press is named by its callback, what
-happens to a place by its update. A STOP names its question by the draft, which bears its number.
+What is not for the bot is None: other bots and their commands, posts of channels and their copies
+in discussion groups, service messages. Other people's talk is a question that is not addressed to
+the bot: see pastes.py for the little of it that matters. Message ids: a press is named by its
+callback, what happens to a place by its update. A STOP names its question by the draft, which
+bears its number.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Literal
 
 from aiogram.types import (
@@ -35,7 +38,10 @@ WANTED = (
 """The updates to ask Telegram for."""
 
 _FILES = ("document", "animation", "audio", "video")  # have a file name
-_OTHERS = ("voice", "video_note", "sticker", "location", "contact", "poll", "story", "dice")
+_OTHERS = (
+    *("photo", "live_photo", "voice", "video_note", "sticker", "story", "poll", "checklist"),
+    *("contact", "venue", "location", "dice", "game", "paid_media", "gift", "unique_gift"),
+)
 _PRESENT = frozenset({"member", "administrator", "creator"})
 
 
@@ -45,7 +51,7 @@ def incoming(update: Update, me: User) -> Incoming | None:
     if update.message is not None:
         return _message(update.message, me, name)
     if update.edited_message is not None:
-        return _said(update.edited_message, me, Kind.EDIT)
+        return _said(update.edited_message, me, Kind.EDIT, name)
     if update.callback_query is not None:
         return _press(update.callback_query)
     if update.my_chat_member is not None:
@@ -62,31 +68,27 @@ def _message(message: Message, me: User, name: str) -> Incoming | None:
         return Incoming(
             Kind.MOVED, place, person or _chat(message.chat), name, at=message.date, moved_to=new
         )
-    return _said(message, me, Kind.QUESTION)
+    return _said(message, me, Kind.QUESTION, name)
 
 
-def _said(message: Message, me: User, kind: Kind) -> Incoming | None:
+def _said(message: Message, me: User, kind: Kind, name: str) -> Incoming | None:
     person = _author(message)
     if person is None or message.is_automatic_forward:
         return None
     words, attachments = words_of(message, me), _attachments(message)
     if words.others or not (words.text or words.named or attachments):
         return None
-    if message.media_group_id and not words.text:
-        return None  # one more picture of an album: its caption asks
-    addressed = _is_for(message, me, words.named)
-    if kind is Kind.QUESTION and not addressed:
-        return None
     return Incoming(
         kind,
         _place(message.chat, _thread(message)),
         person,
-        str(message.message_id),
+        str(message.message_id) if message.message_id else f"update {name}",  # seen by us alone
         text=words.text,
         at=message.date,
-        addressed=addressed,
+        addressed=_is_for(message, me, words.named),
         quote=_quote(message, me),
         attachments=attachments,
+        album=message.media_group_id or "",
         language=_language(message.from_user),
     )
 
@@ -159,14 +161,13 @@ def _quote(message: Message, me: User) -> Quote | None:
 
 
 def _attachments(message: Message) -> tuple[str, ...]:
-    """Names of what came along: of files their own, of other things what they are."""
-    if message.photo:
-        return ("photo",)
+    """The name of what came along: of a file its own, of another thing what it is."""
     for kind in _FILES:
         file = getattr(message, kind)
         if file is not None:
             return (file.file_name or kind,)
-    return tuple(kind.replace("_", " ") for kind in _OTHERS if getattr(message, kind) is not None)
+    kinds = (kind.replace("_", " ") for kind in _OTHERS if getattr(message, kind))
+    return tuple(islice(kinds, 1))
 
 
 def _press(query: CallbackQuery) -> Incoming | None:

@@ -105,7 +105,8 @@ async def _access(settings: Settings) -> Finding:
     if not admins:
         message = "nobody is an admin: nobody can let anybody in"
         return Finding("access", "note", message, "`belay run` prints a code; or set BELAY_ADMINS")
-    return Finding("access", "ok", f"{len(admins)} admins, {len(others)} other people and groups")
+    counted = f"{len(admins)} admin{'s' * (len(admins) != 1)}"
+    return Finding("access", "ok", f"{counted}, {len(others)} other people and groups")
 
 
 async def _settings(settings: Settings) -> Finding:

@@ -36,7 +36,7 @@ async def _serve(app: App, terminal: Terminal) -> None:
     from bot.http import HttpServer, Listening
     from bot.platforms import make_platforms
     from bot.roll import make_access
-    from bot.service import Service, stop_signals, stores
+    from bot.running import Bot, stop_signals, stores
 
     settings, names = app.settings, configured(app.settings)
     if not (await app.index.info()).chunks:
@@ -44,9 +44,7 @@ async def _serve(app: App, terminal: Terminal) -> None:
     host, port = settings.http_address()
     async with stores(settings.home, names) as kept, HttpServer(Listening(host, port)) as http:
         await note_first_code(make_access(settings, kept.roll), terminal)
-        service = Service(
-            app, kept, lambda wanted: make_platforms(settings, http=http, wanted=wanted)
-        )
+        bot = Bot(app, kept, lambda wanted: make_platforms(settings, http=http, wanted=wanted))
         with stop_signals() as stop:
             terminal.note(f"answering on {', '.join(names)}; Ctrl-C ends it")
-            await service.run(stop)
+            await bot.run(stop)

@@ -27,6 +27,10 @@ class Ask:
     way: Way = Way.ASK
 
 
+Sources = Callable[[Scope], Awaitable[Sequence[SourceRecord]]]
+"""The sources that a scope may read something of, with the number of files that it may read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Desk:
     """What commands work with. `roots` names the platforms whose commands are sub-words of one
@@ -35,7 +39,7 @@ class Desk:
     access: Access
     roll: Roll
     recall: Recall
-    sources: Callable[[], Awaitable[Sequence[SourceRecord]]]
+    sources: Sources
     threads: FollowedThreads | None = None
     roots: Mapping[str, str] = field(default_factory=dict)
     watch: Watch | None = None

@@ -1,17 +1,17 @@
-"""Vectors for chunks: the text that is embedded, and how many calls run at once."""
+"""Vectors for chunks: the text that is embedded, and how many calls run at once.
+
+What a model cannot read (see adapters/embedding_text.py) is each embedder's own business.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import re
-import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
 
 from graph.ports import Embedder, Matrix
-
-MAX_CHARACTERS = 4000
 
 _FENCE = re.compile(r"^[ \t>]*(?:`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _IMAGE_OR_LINK = re.compile(r"!?\[([^\]\n]{0,500})\]\([^)\n]{0,2000}\)")
@@ -42,8 +42,7 @@ def heading_line(title: str, head: Sequence[str]) -> str:
 
 def passage_text(title: str, head: Sequence[str], markdown: str) -> str:
     """What is embedded for a chunk: its heading line and its words."""
-    text = f"{heading_line(title, head)}\n{plain(markdown)}".replace("\x00", " ")
-    return unicodedata.normalize("NFKC", text[:MAX_CHARACTERS])[:MAX_CHARACTERS].strip()
+    return f"{heading_line(title, head)}\n{plain(markdown)}".strip()
 
 
 async def embed(embedder: Embedder, texts: Sequence[str], *, batch: int, parallel: int) -> Matrix:

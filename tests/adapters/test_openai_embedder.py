@@ -184,3 +184,13 @@ async def test_nobody_listens() -> None:
     with pytest.raises(EmbedderError, match="BELAY_MODEL_URL"):
         await embedder.embed_questions(TEXTS)
     await embedder.close()
+
+
+@pytest.mark.parametrize(
+    "odd", ["half \ud83d of a pair", "nul \x00 inside", "disk full " * 9_000, "\ufdfa" * 9_000]
+)
+async def test_a_server_is_only_sent_text_that_it_can_read(serve: Serve, odd: str) -> None:
+    embedder, server = await serve(default=Vectors())
+    await embedder.embed_passages([odd, "drain"])
+    first, second = [text for request in server.requests for text in request.body["input"]]
+    assert (len(first) <= 4000, "\x00" in first, second) == (True, False, "drain")

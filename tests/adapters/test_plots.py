@@ -62,4 +62,4 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # what an import finds without the package
     with pytest.raises(SettingsError) as caught:
         create()
-    assert "pip install 'belay-bot[plot]'" in caught.value.remedy
+    assert 'pip install ".[plot]"' in caught.value.remedy

@@ -98,6 +98,9 @@ async def test_polling_goes_on_after_an_outage(
         await at.answered(at.anna)
         if fault.code == 409:
             assert "another process" in caplog.text
+        told = [line for line in caplog.messages if "privacy" not in line]
+        assert len(told) == 2  # OP-08: that it began, and that it is over
+        assert "again" in told[1]
 
 
 async def test_a_wrong_token_is_named() -> None:
@@ -232,6 +235,7 @@ async def test_tg_20_privacy_mode_is_explained_where_it_matters(
         assert ("/setprivacy" in hello.text) is explained
         assert ("/ask@belay" in hello.text.replace("\\", "")) is explained
         assert ("/setprivacy" in caplog.text) is not reads_all
+        assert "this group" not in caplog.text
 
 
 async def test_tg_20_commands_and_replies_work_in_privacy_mode() -> None:
@@ -283,7 +287,7 @@ async def test_tg_13_a_vote_is_thanked_for_over_the_chat() -> None:
 async def test_tg_13_an_old_button_still_counts_and_answers() -> None:
     async with office(vote) as at:
         press(at, expired=True)
-        (note,) = await at.answered(at.ops)
+        (note,) = await at.answered(at.anna)
         assert note.text == TOAST
         assert [event.value for event in at.seen] == ["fb:9f3a:down"]
 

@@ -32,6 +32,14 @@ class Heard:
         self.server.says(chat, self.anna, text, **more)
         return self.last()
 
+    def asks(self, chat: Someone | Group, text: str, **more: Any) -> bool:
+        """Whether what is said is said to the bot."""
+        return asked(self.says(chat, text, **more))
+
+
+def asked(event: Incoming | None) -> bool:
+    return event is not None and event.addressed
+
 
 @pytest.fixture
 def heard() -> Heard:
@@ -81,16 +89,16 @@ def test_a_group_addresses_the_bot_by_name_or_command(heard: Heard, said: str, t
     ],
 )
 def test_what_is_not_said_to_the_bot_is_left_alone(heard: Heard, said: str) -> None:
-    assert heard.says(heard.ops, said) is None
+    assert not heard.asks(heard.ops, said)
 
 
 def test_a_mention_in_a_quotation_or_a_forward_is_none(heard: Heard) -> None:
     assert heard.says(heard.ops, "@belay_bot why?\nhe said") is not None
     message = heard.server.updates.waiting[-1]["message"]
     message["entities"].insert(0, {"type": "blockquote", "offset": 0, "length": 15})
-    assert heard.last() is None
+    assert not asked(heard.last())
     origin = {"type": "hidden_user", "date": 1, "sender_user_name": "Carl"}
-    assert heard.says(heard.ops, "@belay_bot why?", forward_origin=origin) is None
+    assert not heard.asks(heard.ops, "@belay_bot why?", forward_origin=origin)
     assert heard.says(heard.anna, "@belay_bot why?", forward_origin=origin) is not None
 
 
@@ -105,7 +113,7 @@ def test_a_topic_is_a_thread_and_its_creation_is_no_message_of_the_bot(heard: He
         "from": heard.server.chats.bot.json,
         "forum_topic_created": {"name": "Night", "icon_color": 1},
     }
-    assert heard.says(heard.ops, "hello all", thread=77, reply_to_message=created) is None
+    assert not heard.asks(heard.ops, "hello all", thread=77, reply_to_message=created)
     outside = heard.says(heard.ops, "/ask why", message_thread_id=5)
     assert outside is not None
     assert outside.place.thread == ""
@@ -147,8 +155,47 @@ def test_tg_16_a_caption_is_read_like_a_text(heard: Heard) -> None:
     assert file.attachments == ("boom.log",)
     alone = heard.says(heard.anna, "", document=("boom.log", b"x"))
     assert alone is not None
-    assert heard.says(heard.ops, "look", photo=True) is None
-    assert heard.says(heard.anna, "", photo=True, media_group_id="5") is None
+    assert not heard.asks(heard.ops, "look", photo=True)
+
+
+@pytest.mark.parametrize("caption", ["", "what is this?"])
+def test_tg_16_pictures_of_an_album_say_so(heard: Heard, caption: str) -> None:
+    event = heard.says(heard.anna, caption, photo=True, media_group_id="5")
+    assert event is not None
+    assert (event.text, event.album, event.attachments) == (caption, "5", ("photo",))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("voice", {"file_id": "v", "file_unique_id": "uv", "duration": 3}),
+        ("video_note", {"file_id": "v", "file_unique_id": "uv", "duration": 3, "length": 9}),
+        ("location", {"latitude": 1.0, "longitude": 2.0}),
+        ("contact", {"phone_number": "1", "first_name": "Carl"}),
+        ("dice", {"emoji": "🎲", "value": 1}),
+        ("checklist", {"title": "Drain", "tasks": [{"id": 1, "text": "cordon"}]}),
+    ],
+)
+def test_tg_16_whatever_is_sent_in_private_is_answered(
+    heard: Heard, field: str, value: Any
+) -> None:
+    message = heard.server.says(heard.anna, heard.anna, "", **{field: value})
+    event = heard.last()
+    assert event is not None
+    assert (event.message_id, event.text) == (str(message), "")
+    assert event.attachments == (field.replace("_", " "),)
+
+
+def test_messages_that_only_the_bot_sees_have_numbers_of_their_own(heard: Heard) -> None:
+    """Their message id is 0: they must not count as one message that comes again and again."""
+    seen = set()
+    for text in ("/ask why", "/ask where"):
+        heard.server.says(heard.ops, heard.anna, text, ephemeral_message_id=3)
+        heard.server.updates.waiting[-1]["message"]["message_id"] = 0
+        event = heard.last()
+        assert event is not None
+        seen.add(event.key)
+    assert len(seen) == 2
 
 
 def test_bots_and_posts_of_channels_are_not_listened_to(heard: Heard) -> None:

@@ -20,6 +20,7 @@ from adapters.memory.roll import MemoryRoll
 from bot.access import Access, Grant, place_key
 from bot.answering import Answering
 from bot.chat import Incoming, Kind, Person, Place, Quote
+from bot.commands.call import Sources
 from bot.ports import SourceRecord
 from graph.machine import Machine
 from graph.model import Passage, Scope, SourceType
@@ -82,6 +83,7 @@ class Bot:
     feedback: MemoryFeedback = field(default_factory=MemoryFeedback)
     admins: frozenset[str] = frozenset({BOSS.key})
     records: tuple[SourceRecord, ...] = (SourceRecord("runbooks", SourceType.FOLDER, "/srv/x"),)
+    sources: Sources | None = None  # in place of the records
     messages: int = 0
 
     def __post_init__(self) -> None:
@@ -92,7 +94,7 @@ class Bot:
             self.roll,
             self.feedback,
             keep=self._keep,
-            sources=self._sources,
+            sources=self.sources or self._sources,
             now=lambda: self.now,
             **self.options,
         )
@@ -100,7 +102,7 @@ class Bot:
     async def _keep(self, trace: Trace) -> None:
         self.traces.append(trace)
 
-    async def _sources(self) -> Sequence[SourceRecord]:
+    async def _sources(self, scope: Scope) -> Sequence[SourceRecord]:
         return self.records
 
     async def let_in(self, who: Person | Place, level: str = "staff", admin: bool = False) -> None:
@@ -140,11 +142,12 @@ class Bot:
         event = self._event(Kind.PRESS, person, place, language)
         return await self.handled(replace(event, value=value))
 
-    async def happens(
-        self, kind: Kind, person: Person, place: Place, moved_to: str = ""
-    ) -> MemoryConversation:
-        event = self._event(kind, person, place, "en")
-        return await self.handled(replace(event, moved_to=moved_to))
+    async def happens(self, kind: Kind, person: Person, place: Place) -> MemoryConversation:
+        return await self.handled(self._event(kind, person, place, "en"))
+
+    async def moves(self, place: Place, new_id: str) -> None:
+        event = self._event(Kind.MOVED, ANN, place, "en")
+        await self.handler.moved(replace(event, moved_to=new_id))
 
     async def handled(self, event: Incoming, *, late: bool = False) -> MemoryConversation:
         conversation = MemoryConversation()

@@ -100,8 +100,9 @@ class Belay:
             os.close(ours)
 
     def environment(self) -> dict[str, str]:
-        """Nothing of the tests' environment but what a login has."""
-        inherited = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        """What a login has, and the tests' cache."""
+        names = ("PATH", "HOME", "BELAY_CACHE")
+        inherited = {name: os.environ[name] for name in names if name in os.environ}
         chosen = {"BELAY_HOME": str(self.home), "BELAY_WEB": "off", **self.settings}
         return {**inherited, **_QUIET, "TERM": "xterm-256color", "LANG": "C.UTF-8", **chosen}
 

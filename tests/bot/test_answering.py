@@ -10,6 +10,7 @@ import pytest
 
 from bot.chat import Incoming, Kind, Person, Place
 from bot.feedback import Vote
+from graph.trace import Trace
 from tests.bot.answering_kit import (
     ANN,
     BORIS,
@@ -146,6 +147,7 @@ async def test_op_10_a_question_that_waited_is_answered_with_a_note(
     [
         ("what does this alarm mean?", ("photo",), "Not read: photo"),
         ("что значит этот алерт?", ("снимок.png",), "Не прочитано: снимок.png"),
+        ("что значит этот алерт?", ("photo", "photo"), "Не прочитано: фото × 2"),
         ("", ("photo",), "Not read: photo"),
         ("see the log", ("a*b_[x](http://evil).log",), r"a\*b\_\[x\](http://evil).log"),
     ],
@@ -157,6 +159,13 @@ async def test_tg_16_a_picture_that_was_not_read_is_named_at_the_end(
     await bot.let_in(ANN)
     seen = await bot.says(ANN, text, attachments=names)
     assert line in seen.answers[0].markdown.splitlines()[-1]
+
+
+async def test_tg_16_the_pictures_of_an_album_are_counted() -> None:
+    bot = Bot()
+    await bot.let_in(ANN)
+    seen = await bot.says(ANN, "what is this?", attachments=("photo",) * 7 + ("boom.log",))
+    assert "Not read: photo × 7, boom.log" in seen.answers[0].markdown.splitlines()[-1]
 
 
 async def test_tg_16_many_attachments_make_no_wall_of_names() -> None:
@@ -231,10 +240,37 @@ async def test_a_group_that_moved_keeps_its_access_and_its_memory() -> None:
     bot = Bot()
     await bot.let_in(GROUP)
     await bot.says(ANN, QUESTION, GROUP)
-    await bot.happens(Kind.MOVED, ANN, GROUP, moved_to="-1001")
+    await bot.moves(GROUP, "-1001")
     moved = replace(GROUP, id="-1001")
     assert "Nothing was looked up" in (await bot.says(ANN, "/why", moved)).shown
-    assert "/allow" in (await bot.says(ANN, QUESTION, GROUP)).shown
+
+
+class Moving(Bot):
+    """The group becomes another one while its question is answered."""
+
+    async def _keep(self, trace: Trace) -> None:
+        await super()._keep(trace)
+        await self.moves(GROUP, "-1001")
+
+
+async def test_tg_09_a_question_that_was_at_work_belongs_to_the_new_group() -> None:
+    bot = Moving()
+    await bot.let_in(GROUP)
+    assert len((await bot.says(ANN, QUESTION, GROUP)).answers) == 1
+    moved = replace(GROUP, id="-1001")
+    assert "Nothing was looked up" in (await bot.says(ANN, "/why", moved)).shown
+
+
+async def test_tg_09_what_was_taken_under_the_old_id_is_answered_with_the_access_of_the_new() -> (
+    None
+):
+    bot = Bot()
+    topic = replace(GROUP, thread="7")
+    await bot.let_in(GROUP)
+    for old, new in (("-100", "-1001"), ("-1001", "-1002"), ("-1002", "-1002")):
+        await bot.moves(replace(GROUP, id=old), new)
+    assert len((await bot.says(ANN, QUESTION, topic)).answers) == 1
+    assert "Nothing was" in (await bot.says(ANN, "/why", replace(topic, id="-1002"))).shown
 
 
 async def test_a_place_that_the_bot_left_is_forgotten() -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
 from adapters.memory.conversation import MemoryConversation
+from adapters.memory.index import MemoryIndex
 from bot.access import Role, place_key
 from bot.chat import Person, Place
 from bot.commands.call import parse
+from bot.commands.sources import readable_sources
 from bot.commands.table import COMMANDS, find, menu
 from bot.ports import SourceRecord
-from graph.model import LANGUAGES, Language, SourceType
+from graph.model import LANGUAGES, Access, Language, SourceType
 from tests.bot.answering_kit import ANN, BORIS, BOSS, GROUP, NOW, STRANGER, Bot, private
+from tests.contract.index_chunks import EMBEDDER, put
 
 
 def code_in(seen: MemoryConversation) -> str:
@@ -166,6 +170,29 @@ async def test_sources_shows_names_and_dates_but_no_place_of_the_machine() -> No
     assert "7" in seen.shown
     assert "2026-03-02" in seen.shown
     assert "/srv" not in seen.shown
+
+
+async def test_sources_names_only_what_may_be_read_here() -> None:
+    """SC-08's kind: a name such as "layoffs" tells something too, and so does a count of files."""
+    index = MemoryIndex()
+    await index.begin(*EMBEDDER)
+    board = Access(audience="director")
+    await put(index, "a.md", "Drain the node.")
+    await put(index, "b.md", "The plan for next year.", access=board)
+    await put(index, "c.md", "Who has to go.", source="layoffs", access=board)
+    for name in ("runbooks", "layoffs"):
+        await index.save_source(SourceRecord(name, SourceType.FOLDER, f"/{name}", files=9))
+    bot = Bot(sources=partial(readable_sources, index))
+    await bot.let_in(ANN)
+    await bot.let_in(BORIS, "director")
+    await bot.let_in(GROUP)
+    for seen in (await bot.says(ANN, "/sources"), await bot.says(BOSS, "/sources", GROUP)):
+        assert "**runbooks**: 1 file" in seen.shown
+        assert "layoffs" not in seen.shown
+    assert "**runbooks**: 2 files" in (await bot.says(BORIS, "/sources")).shown
+    assert "layoffs" in (await bot.says(BORIS, "/sources")).shown
+    await index.remove("runbooks", ["a.md"])
+    assert "no documents here" in (await bot.says(ANN, "/sources")).shown
 
 
 async def test_why_without_a_question_says_so() -> None:

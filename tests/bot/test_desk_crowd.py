@@ -66,6 +66,21 @@ class TestPastes:
             await time.advance(10.0)
         assert len(handler.begun) == 1
 
+    async def test_tg_18_an_album_is_answered_once_and_its_caption_may_come_last(
+        self, inbox: MemoryInbox, messenger: Messenger, time: Time
+    ) -> None:
+        handler = Diligent()
+        handler.go.set()
+        desk = desk_of(inbox, messenger, time, handler)
+        album = {"album": "a", "attachments": ("photo",)}
+        pictures = [replace(event(str(n), **album), text="") for n in range(3)]
+        async with at_work(desk):
+            await accept(desk, *pictures, event("9", "what is broken here?", **album))
+            await accept(desk, event("10", "and how long?"))
+            assert handler.begun == []
+            await time.advance(1.6)
+        assert handler.begun == ["what is broken here?", "and how long?"]
+
     async def test_tg_18_short_messages_do_not_wait(
         self, inbox: MemoryInbox, messenger: Messenger, time: Time
     ) -> None:

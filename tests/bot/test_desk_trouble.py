@@ -20,7 +20,7 @@ from desk_kit import (
 
 from adapters.memory.inbox import MemoryInbox
 from bot.chat import Incoming, Kind, Place
-from bot.errors import DeliveryFailed, PlatformGone, StorageError
+from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone, StorageError
 from bot.ports import Taken
 
 
@@ -40,6 +40,55 @@ class TestTrouble:
             await time.advance(600.0)
         assert left == [private("10")]
         assert dict(messenger.shown) == {"11": ["re: question 2"]}
+        assert await inbox.waiting() == 0
+
+    async def test_tg_15_what_else_waits_for_a_closed_place_is_not_worked_on(
+        self, inbox: MemoryInbox, messenger: Messenger, time: Time
+    ) -> None:
+        handler = Diligent()
+        handler.go.set()
+        desk = desk_of(inbox, messenger, time, handler)
+        messenger.faults = [PlatformGone("blocked by the user")]
+        async with at_work(desk):
+            for place in ("10", "11"):
+                for number in range(3):
+                    await inbox.put(event(f"{place}{number}", place=private(place)))
+            await time.advance(600.0)
+            assert handler.begun == ["question 100", *(f"question 11{n}" for n in range(3))]
+            await accept(desk, event("9", "unblocked", seconds=700, place=private("10")))
+        assert messenger.shown["10"] == ["re: unblocked"]
+        assert await inbox.waiting() == 0
+
+    async def test_tg_15_whoever_removes_the_bot_gets_no_answer(
+        self, inbox: MemoryInbox, messenger: Messenger, time: Time
+    ) -> None:
+        slow, removed = Diligent(), event("3", kind=Kind.REMOVED, seconds=2)
+        desk = desk_of(inbox, messenger, time, slow)
+        async with at_work(desk):
+            await accept(desk, event("1"), event("2"), removed)
+            slow.go.set()
+            await time.advance(60.0)
+            assert "question 2" not in slow.begun
+            back = event("4", kind=Kind.ADDED, seconds=80)
+            await accept(desk, back, event("5", seconds=81))
+        assert messenger.shown[OPS.id][-1] == "re: question 5"
+
+    async def test_an_answer_that_is_refused_in_every_form_is_the_only_one_lost(
+        self, inbox: MemoryInbox, messenger: Messenger, time: Time
+    ) -> None:
+        gone: list[Place] = []
+
+        async def closed(place: Place) -> None:
+            gone.append(place)
+
+        messenger.faults = [AnswerRefused("text is empty")]
+        async with at_work(desk_of(inbox, messenger, time, gone=closed)) as running:
+            for number in range(3):
+                await inbox.put(event(str(number)))
+            await time.advance(60.0)
+            assert not running.done()
+        assert messenger.shown[OPS.id] == ["re: question 1", "re: question 2"]
+        assert gone == []
         assert await inbox.waiting() == 0
 
     async def test_an_unreachable_platform_gets_the_answer_later(
@@ -177,3 +226,27 @@ class TestTrouble:
             await time.advance(5.0)
             await accept(desk, event("2"))
         assert messenger.shown[OPS.id] == ["re: question 1", "re: question 2"]
+
+    async def test_op_08_two_minutes_without_a_store_are_two_lines_in_the_log(
+        self, messenger: Messenger, time: Time, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        class Down(MemoryInbox):
+            down = False
+
+            async def take(self, owner: str, lease: float) -> Taken | None:
+                if self.down:
+                    raise StorageError("connection refused")
+                return await super().take(owner, lease)
+
+        inbox = Down(clock=time.clock)
+        async with at_work(desk_of(inbox, messenger, time)):
+            inbox.down = True
+            for number in range(100):
+                await inbox.put(event(str(number), place=private(str(number))))
+            await time.advance(120.0)
+            assert len(caplog.messages) == 1
+            inbox.down = False
+            await time.advance(120.0)
+        assert ["refused" in line for line in caplog.messages] == [True, False]
+        assert "again" in caplog.messages[-1]
+        assert len(messenger.shown) == 100

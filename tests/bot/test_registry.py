@@ -45,23 +45,25 @@ REMOTE: dict[str, Any] = {
 }
 
 
+def arguments(name: str, home: Path) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """What the factory of this row is called with."""
+    kept = (home / "some.db",)
+    slack = {"app_token": "xapp-1-example-token"}
+    needed: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+        "platform.telegram": (("123456789:AAexample-token-of-no-real-bot-at-all",), {}),
+        "platform.slack": (("xoxb-example-token-of-no-real-bot",), slack),
+        "embedder.openai": ((), {"model": "some-model", **REMOTE}),
+        "model.openai": ((), {"model": "some-model", **REMOTE}),
+        "source.folder": ((home, "docs"), {}),
+        "roster.ical": (((), home / "oncall"), {}),
+    }
+    return needed.get(name, (kept if name.endswith(".sqlite") else (), {}))
+
+
 async def built(name: str, home: Path) -> Any:
-    make = factory(name)
-    if name in ("index.sqlite", "inbox.sqlite"):
-        return await make(home / "some.db")
-    if name in ("roll.sqlite", "feedback.sqlite", "threads.sqlite"):
-        return make(home / "some.db")
-    if name == "platform.telegram":
-        return make("123456789:AAexample-token-of-no-real-bot-at-all")
-    if name == "platform.slack":
-        return make("xoxb-example-token-of-no-real-bot", app_token="xapp-1-example-token")
-    if name in ("embedder.openai", "model.openai"):
-        return make(model="some-model", **REMOTE)
-    if name == "source.folder":
-        return make(home, "docs")
-    if name == "roster.ical":
-        return make((), home / "oncall")
-    return make()
+    positional, named = arguments(name, home)
+    made = factory(name)(*positional, **named)
+    return await made if inspect.isawaitable(made) else made
 
 
 @pytest.mark.parametrize("name", FACTORIES)

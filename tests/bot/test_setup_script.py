@@ -1,4 +1,5 @@
-"""scripts/venv on machines that have little: stand-ins for Python, apt-get and sudo on the path."""
+"""scripts/venv and scripts/peers on machines that have little: what there is stands in for Python,
+apt-get and sudo on the path."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "venv"
+SCRIPTS = Path(__file__).parents[2] / "scripts"
 PYTHON = """#!/bin/bash
 case "$*" in
   *"sys.exit(sys.version_info"*) exit {old} ;;
@@ -21,6 +22,10 @@ esac
 APT = """#!/bin/bash
 echo "apt-get $*" >>{log}
 case "$*" in *install*) touch {flag} ;; esac
+"""
+BROKEN_APT = """#!/bin/bash
+echo "E: nothing can be fetched" >&2
+exit 100
 """
 SUDO = '#!/bin/bash\necho "sudo" >>{log}\nexec "$@"\n'
 
@@ -42,8 +47,14 @@ class Machine:
         return self
 
     def makes_venv(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return self.runs("venv", self.folder / "venv", *words)
+
+    def gets_peers(self) -> subprocess.CompletedProcess[str]:
+        return self.runs("peers")
+
+    def runs(self, script: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [self.bin / "bash", SCRIPT, self.folder / "venv", *words],
+            [self.bin / "bash", SCRIPTS / script, *words],
             check=False,
             env={"PATH": str(self.bin)},
             capture_output=True,
@@ -93,3 +104,34 @@ def test_an_old_python_is_refused(machine: Machine, words: tuple[str, ...]) -> N
     assert made.returncode != 0
     assert "No Python 3.11 or later" in made.stderr
     assert "make PYTHON=" in made.stderr
+
+
+def test_a_debian_without_peers_gets_those_that_are_missing(machine: Machine) -> None:
+    machine.has("google-chrome", PYTHON, old=0).has("apt-get", APT).has("sudo", SUDO)
+    got = machine.gets_peers()
+    assert got.returncode == 0, got.stderr
+    (installed,) = [line for line in machine.done.splitlines() if "install" in line]
+    assert installed.endswith(" npm redis-server")
+    assert "Installing npm redis-server" in got.stderr
+
+
+def test_a_machine_with_all_peers_asks_nobody(machine: Machine) -> None:
+    for name in ("chromium", "npm", "redis-server", "apt-get", "sudo"):
+        machine.has(name, APT)
+    assert machine.gets_peers().returncode == 0
+    assert machine.done == ""
+
+
+def test_without_apt_the_missing_peers_are_named_and_nothing_fails(machine: Machine) -> None:
+    machine.has("chromium", PYTHON, old=0).has("sudo", SUDO)
+    got = machine.gets_peers()
+    assert got.returncode == 0
+    assert "npm redis-server" in got.stderr
+    assert "skipped" in got.stderr
+
+
+def test_peers_that_apt_cannot_fetch_are_a_failure(machine: Machine) -> None:
+    machine.has("apt-get", BROKEN_APT).has("sudo", SUDO)
+    got = machine.gets_peers()
+    assert got.returncode != 0
+    assert "nothing can be fetched" in got.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -157,6 +158,20 @@ class TestPastes:
         taken = await take(inbox)
         assert await inbox.join(taken, Joining()) == taken
         assert await inbox.waiting() == 2
+
+    @pytest.mark.parametrize("captions", [("", "why?", ""), ("why?", "", ""), ("", "", "")])
+    async def test_tg_18_an_album_is_one_question_wherever_its_caption_stands(
+        self, inbox: Mailbox, captions: Sequence[str]
+    ) -> None:
+        for number, caption in enumerate(captions):
+            picture = replace(event(str(number)), text=caption, album="a", attachments=("photo",))
+            await inbox.put(picture)
+        for number, album in ((7, ""), (8, "b")):
+            await inbox.put(event(str(number), "another question", album=album))
+        whole = await inbox.join(await take(inbox), Joining())
+        assert whole.event.text == "".join(captions)
+        assert whole.event.attachments == ("photo",) * 3
+        assert await inbox.waiting() == 3
 
     async def test_the_number_of_pieces_is_bounded(self, inbox: Mailbox) -> None:
         for number in range(6):

@@ -73,13 +73,31 @@ class TestRecords:
 
     async def test_sources_are_remembered(self, index: KnowledgeIndex) -> None:
         record = SourceRecord(
-            "wiki", SourceType.REPO, "git.example/wiki", SyncState.COMPLETE, NOW, 3, 9, 1, "ok"
+            "wiki", SourceType.REPO, "git.example/wiki", SyncState.COMPLETE, NOW, 3, 0, 1, "ok"
         )
         await index.save_source(replace(record, state=SyncState.RUNNING))
         await index.save_source(record)
         await index.save_source(SourceRecord("runbooks", SourceType.FOLDER, "/docs"))
         assert [source.name for source in await index.sources()] == ["runbooks", "wiki"]
         assert (await index.sources())[1] == record
+
+    async def test_chunks_of_sources_are_counted_as_those_of_the_index(
+        self, index: KnowledgeIndex
+    ) -> None:
+        """What two places hold is stored once, and counted once, for the one that still has it."""
+
+        async def counted() -> dict[str, int]:
+            found = {source.name: source.chunks for source in await index.sources()}
+            assert sum(found.values()) == (await index.info()).chunks
+            return found
+
+        for name in ("runbooks", "wiki", "empty"):
+            await index.save_source(SourceRecord(name, SourceType.FOLDER, f"/{name}", chunks=99))
+        await put(index, "a.md", "Drain the node.", "Cordon the node.")
+        await put(index, "copy.md", "Drain the node.", "Call the vendor.", source="wiki")
+        assert await counted() == {"empty": 0, "runbooks": 2, "wiki": 1}
+        await index.remove("runbooks", ["a.md"])
+        assert await counted() == {"empty": 0, "runbooks": 0, "wiki": 2}
 
     async def test_chunks_come_in_the_order_of_documents(self, index: KnowledgeIndex) -> None:
         await put(index, "b.md", "Third.", "Fourth.")

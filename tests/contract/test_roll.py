@@ -66,3 +66,13 @@ async def test_a_renamed_place_keeps_its_grant(roll: Roll) -> None:
     renamed = await roll.grant("telegram:-1001:chat")
     assert renamed is not None
     assert renamed.level == "senior"
+
+
+async def test_a_code_lets_in_the_place_under_its_new_name(roll: Roll) -> None:
+    hour = NOW + timedelta(hours=1)
+    await roll.save_code(Code("ABCD2345", "telegram:-4001:chat", hour))
+    await roll.save_code(Code("OTHER234", "telegram:-4002:chat", hour))
+    await roll.rename("telegram:-4001:chat", "telegram:-1001:chat")
+    assert await roll.code_for("telegram:-4001:chat") is None
+    assert await roll.redeem("ABCD2345", NOW) == Code("ABCD2345", "telegram:-1001:chat", hour)
+    assert await roll.redeem("OTHER234", NOW) == Code("OTHER234", "telegram:-4002:chat", hour)

@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")  # as in scripts/browser
+NAMES = ("chromium", "chromium-browser", "google-chrome")  # as in scripts/peers
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",

@@ -55,7 +55,7 @@ MIXED = [
 def chromium() -> Browser:
     program = browser.found()
     if program is None:
-        pytest.skip("there is no Chromium here; scripts/browser installs it on Debian and Ubuntu")
+        pytest.skip("needs Chromium: `make peers` installs it on Debian and Ubuntu")
     return Browser(program)
 
 

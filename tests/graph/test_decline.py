@@ -59,6 +59,20 @@ async def test_words_that_no_document_mentions_are_named() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "ru"])
+@pytest.mark.parametrize("word", ["a1b2c3d4" * 60, "Ж" * 500, "x/`y`" * 80, "🔥" * 200])
+async def test_a_huge_unknown_word_is_cut_to_a_readable_length(
+    word: str, language: Language
+) -> None:
+    grade = replace(NONE, unknown_terms=(word, "rabbitmq"))
+    text = await declined(asked(grade=grade, language=language))
+    named = text.partition("`")[2].partition("`")[0]
+    assert named.endswith("…")
+    assert word.replace("`", "'").startswith(named.removesuffix("…"))
+    assert 20 < len(named) <= 40
+    assert "`rabbitmq`" in text
+
+
+@pytest.mark.parametrize("language", ["en", "ru"])
 async def test_wb01_an_empty_web_and_an_unreachable_web_read_differently(
     language: Language,
 ) -> None:

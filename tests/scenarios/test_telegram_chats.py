@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
 from adapters.memory.model import ScriptedModel
-from bot.answering import Answering
-from bot.chat import Incoming, Person, Place
-from bot.ports import Conversation
+from bot.chat import Person, Place
 from graph.machine import Machine
 from graph.ports import ChatModel, Ports
 from tests.adapters.telegram_kit import At, office
 from tests.bot.answering_kit import Bot
+from tests.contract.inbox_events import START
 from tests.scenarios.conftest import OpenTeam
 from tests.scenarios.kit import NOW, Files, Team
-from tests.servers.telegram_server import Sent
+from tests.servers.telegram_server import Sent, TelegramServer
 
 DOCS: Files = {
     "exit-codes.md": "# Exit codes\n\nExit code 137 means that the kernel killed the container: it "
@@ -33,19 +33,19 @@ DOCS: Files = {
 
 
 @asynccontextmanager
-async def on_call(team: Team, model: ChatModel | None = None) -> AsyncIterator[tuple[At, Bot]]:
-    """The team's bot; Anna and the group Ops are let in."""
+async def on_call(
+    team: Team, model: ChatModel | None = None, **more: Any
+) -> AsyncIterator[tuple[At, Bot]]:
+    """The team's bot; Anna and the group Ops are let in. `more` as in `office`."""
     own = team.app.embedder
     machine = Machine(Ports(team.app.index, own, own, model=model), now=lambda: NOW)
-    bot = Bot(machine)
-    handler: Answering = bot.handler
-
-    async def handle(event: Incoming, conversation: Conversation) -> None:
-        await handler(event, conversation, 1, late=False)
-
-    async with office(handle, on_added=handler.on_added) as at:
-        await bot.let_in(Person("telegram", str(at.anna.id)))
-        await bot.let_in(Place("telegram", str(at.ops.id), "group"))
+    bot = Bot(machine, now=START)
+    await bot.let_in(Person("telegram", "7"))
+    await bot.let_in(Place("telegram", "-1001", "group"))
+    handler = bot.handler
+    async with office(
+        answering=handler, on_added=handler.on_added, on_moved=handler.moved, **more
+    ) as at:
         yield at, bot
 
 
@@ -116,9 +116,24 @@ async def test_tg_09_what_a_group_was_allowed_moves_with_it(a_team: OpenTeam) ->
         at.server.says(old, at.anna, "/ask how do I restart billing?")
         await at.answered(old)
         new = at.server.upgrades(old, at.anna, -1001234500001)
-        await at.until(lambda: any(event.moved_to for event in at.seen))
-        await at.idle()
         at.server.says(new, at.anna, "/ask and its port?")
+        (answer,) = await at.answered(new)
+        assert "8081" in words(answer)
+
+
+async def test_tg_09_a_code_lets_in_the_group_that_became_another(a_team: OpenTeam) -> None:
+    """Making the bot an administrator is what turns a basic group into a supergroup."""
+    async with on_call(await a_team(DOCS)) as (at, bot):
+        await bot.let_in(Person("telegram", str(at.anna.id)), admin=True)
+        old = at.server.group(-4001, "Small", kind="group")
+        at.server.says(old, at.anna, "/ask which port does billing listen on?")
+        (how,) = await at.answered(old)
+        code = re.search(r"/allow ([A-Z0-9]{8})", how.text)
+        assert code is not None
+        new = at.server.upgrades(old, at.anna, -1001234500001)
+        at.server.says(at.anna, at.anna, f"/allow {code[1]}")
+        await at.answered(at.anna)
+        at.server.says(new, at.anna, "/ask which port does billing listen on?")
         (answer,) = await at.answered(new)
         assert "8081" in words(answer)
 
@@ -150,3 +165,29 @@ async def test_se_01_a_follow_up_sent_at_once_knows_what_was_asked(a_team: OpenT
         answers = {each.reply_to: words(each) for each in await at.answered(at.ops, 2)}
         assert "systemctl restart billing" in answers[first]
         assert "8081" in answers[second]
+
+
+AWAY = 9 * 3600
+
+
+async def test_op_10_what_waited_while_the_bot_was_away_is_answered_with_a_note(
+    a_team: OpenTeam,
+) -> None:
+    server = TelegramServer()
+    anna, ops = server.user(7, "Anna"), server.group(-1001, "Ops")
+    then = int(START.timestamp()) - AWAY
+    for text in ("/start", "which port does billing listen on?"):
+        server.says(anna, anna, text, date=then)
+    question = server.says(ops, anna, "@belay_bot как перезапустить шлюз?", date=then)
+    for words_now in ("как перезапустить биллинг?", "как перезапустить платёжный шлюз?"):
+        server.edits(ops, anna, question, f"@belay_bot {words_now}")
+    server.says(anna, anna, "how do I restart billing?", date=then + AWAY - 60)
+    async with on_call(await a_team(DOCS), server=server, late_after=900.0, workers=1) as (at, _):
+        await at.until(lambda: len(server.updates.delivered) == 6)
+        _, late, fresh = [words(sent) for sent in await at.answered(anna, 3)]
+        assert late.startswith("You asked this 9 h ago")
+        assert "8081" in late
+        assert "ago" not in fresh.partition("Sources")[0]
+        (russian,) = [words(sent) for sent in server.sent(ops)]
+        assert russian.startswith("Вы спросили это 9 ч. назад")
+        assert "pay-gw restart" in russian

@@ -1,160 +1,152 @@
-"""The real process against the loopback Bot API server: two hundred people, five times kill -9."""
+"""`belay run` on Telegram as an operator sees it: signals, webhook, watched folders, exit codes."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import random
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-import pytest
+import aiohttp
+from aiohttp import web
 
-from adapters.sqlite.roll import SqliteRoll
-from bot.access import Grant
-from bot.chat import Incoming, Kind, Person, Place
-from bot.delivery import interrupted
-from bot.roll import ROLL_FILE
+from tests.scenarios.process_kit import (
+    FACT,
+    PATIENCE,
+    QUESTION,
+    ended,
+    free_port,
+    installed,
+    terminated,
+)
+from tests.servers.openai_server import OpenAIServer, Request, Say
 from tests.servers.telegram_server import TelegramServer, User
 
-ROOT = Path(__file__).parents[2]
-BELAY = Path(sys.executable).with_name("belay")
-DOCUMENT = "# Billing\n\nBilling listens on port 8081. It is owned by the payments team.\n"
-PEOPLE, KILLS = 200, 5
+SECRET = "a-secret-of-the-webhook"
+CHANGED = "8099"
+_HEADER = "X-Telegram-Bot-Api-Secret-Token"
 
 
-def settings(home: Path, server: TelegramServer) -> dict[str, str]:
+@dataclass(frozen=True)
+class Held:
+    """A model that is at work until `go` is set."""
+
+    go: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def answer(self, request: Request, http: web.Request) -> web.StreamResponse:
+        await self.go.wait()
+        return await Say(f"Billing listens on port {FACT} [1].").answer(request, http)
+
+
+def using(model: OpenAIServer) -> dict[str, str]:
+    return {"BELAY_MODEL": "any", "BELAY_MODEL_URL": model.url, "BELAY_MODEL_KEY": "none"}
+
+
+def webhook() -> dict[str, str]:
+    address = f"127.0.0.1:{free_port()}"
     return {
-        "BELAY_HOME": str(home),
-        "BELAY_WEB": "off",
-        "BELAY_TELEGRAM_TOKEN": server.token,
-        "BELAY_TELEGRAM_API_URL": server.url,
-        "BELAY_HTTP": "127.0.0.1:0",
-        "BELAY_DESK__LEASE": "2",
-        "BELAY_DESK__POLL": "0.1",
-        "BELAY_DESK__GRACE": "10",
-        "PYTHONPATH": str(ROOT),
+        "BELAY_HTTP": address,
+        "BELAY_TELEGRAM_WEBHOOK_URL": f"http://{address}",
+        "BELAY_TELEGRAM_WEBHOOK_SECRET": SECRET,
     }
 
 
-def belay(*words: str, cwd: Path, variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    log = (cwd / "log").open("ab")
-    try:
-        return subprocess.Popen(
-            [str(BELAY), *words],
-            cwd=cwd,
-            env={**os.environ, **variables},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-        )
-    finally:
-        log.close()
+def forged(update: dict[str, Any]) -> dict[str, Any]:
+    """Another question in the same person's name."""
+    message = {**update["message"], "message_id": update["message"]["message_id"] + 1000}
+    return {**update, "update_id": update["update_id"] + 1000, "message": message}
 
 
-@contextmanager
-def running(cwd: Path, variables: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """`belay run`, killed with -9 at the end of the block unless it has ended before."""
-    process = belay("run", cwd=cwd, variables=variables)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+async def test_a_webhook_believes_telegram_alone(tmp_path: Path) -> None:
+    hears = webhook()
+    async with TelegramServer() as server, aiohttp.ClientSession() as session:
+        ann = server.user(7, "Ann")
+        bot = await installed(tmp_path, server, [ann])
+        question = server.says(ann, ann, QUESTION)
+        forgery = forged(server.updates.waiting[0])
+        with bot.running(**hears) as process:
+            await server.until(lambda: server.sent(ann), PATIENCE)
+            assert server.updates.webhook is not None
+            for secret in ({}, {_HEADER: ""}, {_HEADER: SECRET[:-1]}):
+                url = server.updates.webhook.url
+                async with session.post(url, json=forgery, headers=secret) as refused:
+                    assert refused.status == 401
+            async with session.get(f"http://{hears['BELAY_HTTP']}/healthz") as healthy:
+                assert healthy.status == 200
+            assert await terminated(process) == 0
+        assert [sent.reply_to for sent in server.sent(ann)] == [question]
+        assert FACT in server.sent(ann)[0].text
+        await bot.inbox_holds(0)
 
 
-async def a_home(folder: Path, people: list[User], variables: Mapping[str, str]) -> None:
-    """One document is indexed, and everybody is let in."""
-    (folder / "docs").mkdir()
-    (folder / "docs" / "billing.md").write_text(DOCUMENT, encoding="utf-8")
-    synced = belay("sync", "docs", cwd=folder, variables=variables)
-    assert await asyncio.to_thread(synced.wait) == 0
-    roll = SqliteRoll(Path(variables["BELAY_HOME"]) / ROLL_FILE)
-    for person in people:
-        await roll.save(Grant(f"telegram:{person.id}", at=datetime.now(UTC)))
-
-
-def note_of(person: User) -> str:
-    key = str(person.id)
-    question = Incoming(Kind.QUESTION, Place("telegram", key), Person("telegram", key), "1")
-    return interrupted(question)
-
-
-def ended(server: TelegramServer, person: User) -> bool:
-    return bool(server.sent(person))
-
-
-def answers(server: TelegramServer, person: User) -> list[str]:
-    note = note_of(person)
-    return [sent.text for sent in server.sent(person) if sent.text != note]
-
-
-@pytest.mark.soak
-async def test_op_01_two_hundred_questions_survive_five_kills_of_the_process(
+async def test_op_01_sigterm_lets_an_answer_finish_and_keeps_what_came_later(
     tmp_path: Path,
 ) -> None:
-    rng = random.Random(4)
-    async with TelegramServer() as server:
-        people = [server.user(1000 + n, f"Person {n}") for n in range(PEOPLE)]
-        variables = settings(tmp_path / "home", server)
-        await a_home(tmp_path, people, variables)
-        asked = 0
-        for _ in range(KILLS):
-            asked = ask(server, people, asked, PEOPLE // KILLS)
-            more = len(server.called("sendMessage")) + len(server.called("sendRichMessage"))
-            moment = len(server.calls) + rng.randint(15, 60)
-            with running(tmp_path, variables):
-                await server.until(lambda moment=moment: len(server.calls) >= moment, 60.0)
-            assert more < PEOPLE
-        assert asked == PEOPLE
-        with running(tmp_path, variables):
-            await server.until(lambda: all(ended(server, person) for person in people), 90.0)
-        shown = [answers(server, person) for person in people]
-        notes = [len(server.sent(person)) - len(answers(server, person)) for person in people]
-    assert max(len(seen) for seen in shown) == 1, "answered twice"
-    for seen, note in zip(shown, notes, strict=True):
-        assert len(seen) + note >= 1
-        assert note <= 1
-    assert all("8081" in text for seen in shown for text in seen)
+    """Ann's question is at the model when the signal comes; Ben asks while the process ends."""
+    held = Held()
+    async with TelegramServer() as server, OpenAIServer(default=held) as model:
+        ann, ben = server.user(7, "Ann"), server.user(8, "Ben")
+        bot = await installed(tmp_path, server, [ann, ben])
+        server.says(ann, ann, QUESTION)
+        with bot.running(**webhook(), **using(model)) as process:
+            await server.until(lambda: server.drafts(ann) and model.requests, PATIENCE)
+            process.terminate()
+            server.says(ben, ben, QUESTION)
+            await bot.inbox_holds(2)
+            held.go.set()
+            assert await ended(process) == 0
+        assert [FACT in sent.text for sent in server.sent(ann)] == [True]
+        assert server.sent(ben) == []
+        await bot.inbox_holds(1)
 
 
-def ask(server: TelegramServer, people: list[User], first: int, count: int) -> int:
-    for person in people[first : first + count]:
-        server.says(person, person, "which port does billing listen on?")
-    return first + count
-
-
-@pytest.mark.parametrize("questions", [12])
-async def test_op_01_sigterm_lets_answers_finish_and_ends_with_0(
-    tmp_path: Path, questions: int
+async def test_op_01_what_does_not_finish_in_time_is_answered_by_the_next_process(
+    tmp_path: Path,
 ) -> None:
+    held = Held()
+    async with TelegramServer() as server, OpenAIServer(default=held) as model:
+        ann = server.user(7, "Ann")
+        bot = await installed(tmp_path, server, [ann])
+        server.says(ann, ann, QUESTION)
+        with bot.running(**using(model), BELAY_DESK__GRACE="0.1") as process:
+            await server.until(lambda: server.drafts(ann) and model.requests, PATIENCE)
+            assert await terminated(process) == 0
+        assert server.sent(ann) == []
+        held.go.set()
+        with bot.running(**using(model)) as process:
+            await server.until(lambda: server.sent(ann), PATIENCE)
+            assert await terminated(process) == 0
+        assert [FACT in sent.text for sent in server.sent(ann)] == [True]
+        await bot.inbox_holds(0)
+
+
+async def test_a_changed_document_is_answered_without_a_restart(tmp_path: Path) -> None:
     async with TelegramServer() as server:
-        people = [server.user(1000 + n, f"Person {n}") for n in range(questions)]
-        variables = settings(tmp_path / "home", server)
-        await a_home(tmp_path, people, variables)
-        ask(server, people, 0, questions)
-        with running(tmp_path, variables) as process:
-            await server.until(lambda: any(ended(server, person) for person in people), 60.0)
-            process.terminate()
-            assert await asyncio.to_thread(process.wait) == 0
-        with running(tmp_path, variables) as process:
-            await server.until(lambda: all(ended(server, person) for person in people), 60.0)
-            process.terminate()
-            assert await asyncio.to_thread(process.wait) == 0
-        assert [len(server.sent(person)) for person in people] == [1] * questions
+        ann = server.user(7, "Ann")
+        bot = await installed(tmp_path, server, [ann])
+        with bot.running("--watch", BELAY_RATES__PERSON_BURST="1000") as process:
+            assert FACT in await answered(server, ann)
+            text = bot.document.read_text(encoding="utf-8")
+            bot.document.write_text(text.replace(FACT, CHANGED), encoding="utf-8")
+            async with asyncio.timeout(PATIENCE):
+                while CHANGED not in (answer := await answered(server, ann)):
+                    assert FACT in answer
+            assert await terminated(process) == 0
+
+
+async def answered(server: TelegramServer, person: User) -> str:
+    before = len(server.sent(person))
+    server.says(person, person, QUESTION)
+    await server.until(lambda: len(server.sent(person)) > before, PATIENCE)
+    return server.sent(person)[-1].text
 
 
 async def test_op_05_a_token_that_telegram_does_not_know_ends_the_process(tmp_path: Path) -> None:
     async with TelegramServer() as server:
-        variables = settings(tmp_path / "home", server)
-        wrong = {**variables, "BELAY_TELEGRAM_TOKEN": server.token[:-2] + "zz"}
-        process = belay("run", cwd=tmp_path, variables=wrong)
-        assert await asyncio.to_thread(process.wait) == 2
-    log = (tmp_path / "log").read_text(encoding="utf-8")
-    assert "BELAY_TELEGRAM_TOKEN" in log
-    assert wrong["BELAY_TELEGRAM_TOKEN"] not in log
-    assert "Traceback" not in log
+        bot = await installed(tmp_path, server, [])
+        wrong = server.token[:-2] + "zz"
+        with bot.running(BELAY_TELEGRAM_TOKEN=wrong) as process:
+            assert await ended(process) == 2
+    assert "BELAY_TELEGRAM_TOKEN" in bot.log
+    assert wrong not in bot.log
+    assert "Traceback" not in bot.log

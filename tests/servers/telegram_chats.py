@@ -40,6 +40,7 @@ class User:
     language_code: str = "en"
     is_bot: bool = False
     blocked: bool = False  # blocked the bot
+    met: bool = True  # wrote to the bot in private once
     topics: set[int] = field(default_factory=set)
 
     @property
@@ -56,6 +57,8 @@ class User:
     def refuse(self) -> None:
         if self.blocked:
             raise Refused(403, "Forbidden: bot was blocked by the user")
+        if not self.met:
+            raise Refused(403, "Forbidden: bot can't initiate conversation with a user")
 
 
 @dataclass
@@ -111,6 +114,16 @@ class Sent:
 
 
 @dataclass(frozen=True)
+class Whisper:
+    """A message in a group that only `receiver` sees."""
+
+    chat: int
+    receiver: int
+    text: str
+    press: str | None = None
+
+
+@dataclass(frozen=True)
 class Draft:
     chat: int
     draft_id: int
@@ -131,6 +144,7 @@ class Chats:
         self.messages: dict[int, dict[int, Json]] = {}
         self.sent: dict[int, dict[int, Sent]] = {}
         self.drafts: list[Draft] = []
+        self.whispers: list[Whisper] = []
         self._ids = itertools.count(100)
         self._group_ids: dict[int, itertools.count[int]] = {}
 

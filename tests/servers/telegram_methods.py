@@ -11,7 +11,17 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from tests.servers.telegram_chats import Chat, Chats, Draft, Group, Json, Sent, User, captioned
+from tests.servers.telegram_chats import (
+    Chat,
+    Chats,
+    Draft,
+    Group,
+    Json,
+    Sent,
+    User,
+    Whisper,
+    captioned,
+)
 from tests.servers.telegram_text import Refused, bad, message_text
 
 RICH_BYTES = 32_768
@@ -144,6 +154,8 @@ class Methods:
         self, chat: Chat, p: Json, fields: Json, text: str, entities: list[Json], **more: Any
     ) -> Json:
         keyboard = _keyboard(p)
+        if alone := p.get("ephemeral_message_parameters"):
+            return self._whisper(chat, alone, text)
         reply = self.chats.replied(chat, p.get("reply_parameters"))
         place = self.chats.thread(chat, _thread(p))
         markup = {"reply_markup": {"inline_keyboard": keyboard}} if keyboard else {}
@@ -161,6 +173,17 @@ class Methods:
             **more,
         )
         return message
+
+    def _whisper(self, chat: Chat, alone: Json, text: str) -> Json:
+        if not isinstance(chat, Group) or chat.bot_status != "administrator":
+            raise bad("BOT_NOT_ADMIN")
+        receiver = int(alone["receiver_user_id"])
+        if receiver not in self.chats.users:
+            raise bad("USER_ID_INVALID")
+        whispers = self.chats.whispers
+        whispers.append(Whisper(chat.id, receiver, text, alone.get("callback_query_id")))
+        message = {**self.chats.new(chat, self.chats.bot, text=text), "message_id": 0}
+        return {**message, "ephemeral_message_id": len(whispers)}
 
     def _mine(self, chat: Chat, p: Json, verb: str) -> tuple[Sent, Json]:
         message_id = int(p.get("message_id", 0))

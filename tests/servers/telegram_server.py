@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
-from tests.servers.telegram_chats import Chat, Chats, Draft, Group, Json, Sent, User
+from tests.servers.telegram_chats import Chat, Chats, Draft, Group, Json, Sent, User, Whisper
 from tests.servers.telegram_methods import Methods
 from tests.servers.telegram_people import People
 from tests.servers.telegram_text import Refused
@@ -151,6 +151,10 @@ class TelegramServer(People):
     def drafts(self, chat: Chat) -> list[Draft]:
         """Every draft that was shown, in order."""
         return [draft for draft in self.chats.drafts if draft.chat == chat.id]
+
+    def whispers(self, chat: Chat) -> list[Whisper]:
+        """What only one person in the group was shown."""
+        return [whisper for whisper in self.chats.whispers if whisper.chat == chat.id]
 
     def called(self, method: str, chat: Chat | None = None) -> list[Call]:
         return [

@@ -26,10 +26,11 @@ from bot.app import App
 from bot.chat import Incoming, Kind, Person, Place
 from bot.errors import AccessWithdrawn, SettingsError
 from bot.home import Pages
-from bot.ports import Completing, Sink, SourceRecord, SyncState
-from bot.service import OnAdded, Service, Stores, stores
+from bot.ports import Completing, FileRecord, FileState, Sink, SourceRecord, SyncState
+from bot.running import Bot, OnAdded, Stores, stores
 from bot.settings import Settings
-from graph.model import SourceType
+from graph.model import Access, SourceType
+from tests.contract.index_chunks import EMBEDDER, chunk_of
 from tests.servers.calendar_server import calendar, event
 
 
@@ -61,14 +62,14 @@ Run = Callable[..., Any]
 
 @pytest.fixture
 def running(app: App, kept: Stores) -> Run:
-    """Runs a service around the block; at its end the service is told to stop."""
+    """Runs a bot around the block; at its end the bot is told to stop."""
 
     @asynccontextmanager
     async def run(*platforms: MemoryPlatform) -> AsyncIterator[None]:
         stop = asyncio.Event()
-        service = Service(app, kept, lambda wanted: platforms)
+        bot = Bot(app, kept, lambda wanted: platforms)
         async with asyncio.TaskGroup() as group:
-            group.create_task(service.run(stop))
+            group.create_task(bot.run(stop))
             try:
                 yield
             finally:
@@ -105,7 +106,7 @@ async def test_who_is_on_call_is_answered_from_the_calendar_of_the_settings(
     (tmp_path / "rota.ics").write_text(calendar(shift), encoding="utf-8")
     oncall = {"schedules": [{"name": "payments", "file": tmp_path / "rota.ics"}]}
     settings = Settings(home=tmp_path, admins=(BOSS.key,), desk={"poll": 0.05}, oncall=oncall)
-    service = Service(replace(app, settings=settings), kept, lambda wanted: [telegram])
+    service = Bot(replace(app, settings=settings), kept, lambda wanted: [telegram])
     question, stop = asks(BOSS, "who is on call for payments?"), asyncio.Event()
     async with asyncio.TaskGroup() as group:
         group.create_task(service.run(stop))
@@ -167,8 +168,8 @@ async def test_op_01_what_waits_at_the_end_is_answered_by_the_next_process(
     for answered in (True, False):
         telegram, stop = MemoryPlatform("telegram"), asyncio.Event()
         async with stores(tmp_path, ["telegram"]) as kept, asyncio.TaskGroup() as group:
-            service = Service(app, kept, lambda wanted, made=telegram: [made])
-            group.create_task(service.run(stop))
+            bot = Bot(app, kept, lambda wanted, made=telegram: [made])
+            group.create_task(bot.run(stop))
             if answered:
                 await telegram.until(lambda made=telegram: made.shown(question))
             else:
@@ -190,7 +191,7 @@ async def test_sc_08_platforms_are_told_whose_groups_to_leave(
     app: App, kept: Stores, person: Person, stays: str
 ) -> None:
     given: list[OnAdded] = []
-    Service(app, kept, lambda wanted: given.append(wanted.on_added) or [])
+    Bot(app, kept, lambda wanted: given.append(wanted.on_added) or [])
     assert await given[0](Incoming(Kind.ADDED, GROUP, person, "1")) == stays
 
 
@@ -266,22 +267,32 @@ async def test_whoever_adds_the_bot_on_slack_learns_how_the_channel_gets_access(
     assert "/belay allow" in slack.shown(added)
 
 
+async def indexed(app: App, source: str, access: Access) -> None:
+    chunk = chunk_of("Restart the worker.", source=source, access=access)
+    record = FileRecord(chunk.passage.document, "1", FileState.INDEXED, chunks=1)
+    await app.index.replace(source, record, [chunk])
+
+
 async def test_the_page_of_the_bot_is_for_those_who_were_let_in(app: App, kept: Stores) -> None:
     given: list[Pages] = []
-    Service(app, kept, lambda wanted: given.append(wanted.pages) or [])
+    Bot(app, kept, lambda wanted: given.append(wanted.pages) or [])
     closed = await given[0](Person("slack", "U0ANN"), "ru")
     assert closed.sections == ()
     assert "/belay allow" in closed.greeting
     await kept.roll.save(Grant("slack:U0ANN"))
     opened = await given[0](Person("slack", "U0ANN"), "en-US")
     read, commands = opened.sections
-    assert read.lines == ("No documents are indexed yet.",)
+    assert read.lines == ("There are no documents here that I could answer from.",)
     assert any(line.startswith("`/belay runbook`") for line in commands.lines)
     assert not any("allow" in line for line in commands.lines)
     record = SourceRecord(
         "runbooks", SourceType.FOLDER, "/secret/path", SyncState.INTERRUPTED, files=3
     )
     await app.index.save_source(record)
+    await app.index.save_source(replace(record, name="salaries"))
+    await app.index.begin(*EMBEDDER)
+    await indexed(app, "runbooks", Access())
+    await indexed(app, "salaries", Access(audience="director"))
     (line,) = (await given[0](Person("slack", "U0ANN"), "en-US")).sections[0].lines
-    assert "runbooks: 3 files, last read never; interrupted" in line
+    assert "runbooks: 1 file, last read never; interrupted" in line
     assert "/secret" not in line

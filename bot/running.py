@@ -1,8 +1,8 @@
 """The running bot: platforms that receive, one desk that has every event answered, a clean end.
 
     async with stores(settings.home, ["telegram"]) as kept:
-        service = Service(app, kept, lambda wanted: [telegram])
-        await service.run(stop)
+        bot = Bot(app, kept, lambda wanted: [telegram])
+        await bot.run(stop)
 
 Setting `stop` ends it: nothing more is received, what is being answered gets its grace, and what
 is left waits in the inbox for the next process.
@@ -16,6 +16,7 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +24,7 @@ from bot.access import Roll
 from bot.answering import Answering
 from bot.app import App
 from bot.chat import Incoming
+from bot.commands.sources import readable_sources
 from bot.delivery import Mailbox
 from bot.errors import AccessWithdrawn
 from bot.feedback import FeedbackLog
@@ -37,6 +39,7 @@ from bot.registry import factory
 from bot.roll import make_access, open_roll
 from bot.threads import FollowedThreads
 from bot.traces import TraceLog
+from graph.model import Scope
 
 INBOX_FILE, FEEDBACK_FILE, THREADS_FILE = "inbox.db", "feedback.db", "threads.db"
 
@@ -89,7 +92,7 @@ async def stores(home: Path, platforms: Sequence[str]) -> AsyncIterator[Stores]:
         await inbox.close()
 
 
-class Service:
+class Bot:
     """Every platform hands its events to one desk, which has them answered. For one `run`."""
 
     def __init__(self, app: App, kept: Stores, make: MakePlatforms) -> None:
@@ -107,6 +110,7 @@ class Service:
             options=settings.desk.options(),
             limiter=Limiter(settings.rates.rates()),
             gone=self._answering.gone,
+            moved=self._answering.moved,
         )
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -166,7 +170,7 @@ def _answering(app: App, kept: Stores, watch: Watch | None) -> Answering:
         kept.roll,
         kept.feedback,
         keep=TraceLog(settings.home).add,
-        sources=app.index.sources,
+        sources=partial(readable_sources, app.index),
         web=settings.web,
         contact=settings.contact,
         on_duty=watch.on_duty if watch else None,
@@ -181,9 +185,9 @@ def _home(app: App, kept: Stores) -> Home:
     """The page of the bot, with the state of each source as it really is."""
     settings = app.settings
 
-    async def sources() -> Sequence[SourceRecord]:
+    async def sources(scope: Scope) -> Sequence[SourceRecord]:
         lock = settings.home / LOCK_FILE
-        return [as_seen(record, lock) for record in await app.index.sources()]
+        return [as_seen(record, lock) for record in await readable_sources(app.index, scope)]
 
     return Home(make_access(settings, kept.roll), sources, f"{settings.slack.command} ")
 
