@@ -46,22 +46,23 @@ REMOTE: dict[str, Any] = {
 
 
 async def built(name: str, home: Path) -> Any:
-    make = factory(name)
-    if name in ("index.sqlite", "inbox.sqlite"):
-        return await make(home / "some.db")
-    if name in ("roll.sqlite", "feedback.sqlite", "threads.sqlite"):
-        return make(home / "some.db")
-    if name == "platform.telegram":
-        return make("123456789:AAexample-token-of-no-real-bot-at-all")
-    if name == "platform.slack":
-        return make("xoxb-example-token-of-no-real-bot", app_token="xapp-1-example-token")
-    if name in ("embedder.openai", "model.openai"):
-        return make(model="some-model", **REMOTE)
-    if name == "source.folder":
-        return make(home, "docs")
-    if name == "roster.ical":
-        return make((), home / "oncall")
-    return make()
+    file, remote = (home / "some.db",), {"model": "some-model", **REMOTE}
+    given: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
+        "index.sqlite": (file, {}),
+        "inbox.sqlite": (file, {}),
+        "roll.sqlite": (file, {}),
+        "feedback.sqlite": (file, {}),
+        "threads.sqlite": (file, {}),
+        "platform.telegram": (("123456789:AAexample-token-of-no-real-bot-at-all",), {}),
+        "platform.slack": (("xoxb-example-token",), {"app_token": "xapp-1-example-token"}),
+        "embedder.openai": ((), remote),
+        "model.openai": ((), remote),
+        "source.folder": ((home, "docs"), {}),
+        "roster.ical": (((), home / "oncall"), {}),
+    }
+    words, named = given.get(name, ((), {}))
+    made = factory(name)(*words, **named)
+    return await made if inspect.isawaitable(made) else made
 
 
 @pytest.mark.parametrize("name", FACTORIES)
