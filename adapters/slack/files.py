@@ -33,7 +33,7 @@ _TYPES = frozenset(
     for name in ("javascript", "json", "sql", "toml", "x-sh", "x-yaml", "xml", "yaml")
 )
 _NOT_HOSTED = frozenset({"external", "tombstone", "hidden_by_limit"})
-_DOMAIN = ".slack.com"
+_SLACK = "slack.com"
 
 
 class Files:
@@ -79,9 +79,10 @@ class Files:
             host = parts.hostname or ""
         except ValueError:
             return False
-        if self._own_host:
-            return parts.netloc == self._own_host
-        return parts.scheme == "https" and parts.port is None and host.endswith(_DOMAIN)
+        if self._own_host and parts.netloc == self._own_host:
+            return True
+        domain = f".{self._own_host or _SLACK}"
+        return parts.scheme == "https" and parts.netloc == host and host.endswith(domain)
 
     async def _text(self, file: Json) -> str:
         """ "" for what cannot be read as text."""

@@ -18,6 +18,8 @@ class Lookups:
     async def completed(self, event: Incoming, me: Me) -> Incoming:
         """With the standing of the person and the place, what the thread said before, and the
         texts of files. Raises DeliveryFailed while Slack is not reached, and AccessWithdrawn."""
+        if event.kind is Kind.REMOVED:  # Slack says nothing any more of a place that was left
+            return event
         person, language = await self._people.person(event.person, me)
         place = await self._people.place(event.place)
         known = replace(event, person=person, place=place, language=language or event.language)

@@ -74,9 +74,8 @@ class People:
         if not known.id:
             return replace(known, outsider=True), ""
         profile = await self.profile(known.id, me)
-        outsider = known.outsider or profile.outsider
-        person = replace(known, name=profile.name, is_bot=profile.is_bot, outsider=outsider)
-        return person, profile.language
+        name, is_bot, outsider = profile.name, profile.is_bot, profile.outsider
+        return replace(known, name=name, is_bot=is_bot, outsider=outsider), profile.language
 
     async def profile(self, user: str, me: Me) -> Profile:
         found = self._profiles.get(user)
@@ -86,16 +85,14 @@ class People:
             told = await self._reading("users.info", user=user, include_locale=True)
         except NotGiven as refusal:
             self._note(f"nobody says who {user} is", refusal)
-            return self._profiles.put(user, Profile())
+            return Profile()
         return self._profiles.put(user, _profile(told["user"], me))
 
     async def place(self, known: Place) -> Place:
         """The place with its title, its kind and whether other organisations read along."""
         if known.kind == "private":
             return known
-        channel = self._channels.get(known.id)
-        if channel is None:
-            channel = self._channels.put(known.id, await self._channel(known))
+        channel = self._channels.get(known.id) or await self._channel(known)
         shared = known.outsiders or channel.shared
         kind = channel.kind or known.kind
         return replace(known, title=channel.title, outsiders=shared, kind=kind)
@@ -110,8 +107,9 @@ class People:
         channel = told["channel"]
         shared = any(channel.get(name) for name in ("is_ext_shared", "is_pending_ext_shared"))
         closed = channel.get("is_private") or channel.get("is_mpim")
-        title = str(channel.get("name", ""))
-        return _Channel(title, "group" if closed else "channel", bool(shared))
+        kind: PlaceKind = "group" if closed else "channel"
+        described = _Channel(str(channel.get("name", "")), kind, bool(shared))
+        return self._channels.put(place.id, described)
 
     def _note(self, what: str, refusal: NotGiven) -> None:
         """Once for each reason: a missing scope concerns everybody."""

@@ -198,6 +198,9 @@ class Slack(Platform, Completing):
                 self._withdraw(AccessWithdrawn(_GONE[withdrawn.how], REMEDY))
 
     def _read(self, kind: str, body: Mapping[str, Any], me: Me) -> Notice | None:
+        if body.get("type") == "app_rate_limited":
+            _log.warning("Slack holds events back: there were more than 30,000 in an hour")
+            return None
         try:
             return notice(kind, body, me, datetime.fromtimestamp(self._now(), UTC))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:

@@ -95,7 +95,7 @@ class Socket:
         return await self._session.ws_connect(
             address,
             heartbeat=self._options.heartbeat,
-            timeout=ClientWSTimeout(ws_close=self._options.call_timeout),
+            timeout=ClientWSTimeout(ws_close=self._options.sign_timeout),
             proxy=self._client.proxy,
             max_msg_size=self._options.largest,
         )

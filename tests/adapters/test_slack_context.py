@@ -191,6 +191,8 @@ class TestFiles:
             "https://evil.example/?files.slack.com",
             "file:///etc/passwd",
             "http://[",
+            "https://user@files.slack.com/app.log",
+            "https://files.slack.com:444/app.log",
             "",
         ],
     )
@@ -259,6 +261,22 @@ class TestPeople:
         async with office() as at:
             at.server.fail("users.info", Refused(code))
             assert (await self.person(at)).outsider
+
+    async def test_what_slack_would_not_say_is_asked_again(self) -> None:
+        async with office() as at:
+            at.server.fail("users.info", Refused("user_not_found"))
+            at.server.fail("conversations.info", Refused("channel_not_found"))
+            for _ in range(2):
+                await at.server.says(at.ops, at.ann, f"{MENTION} hi?")
+                await at.idle()
+            assert [event.person.outsider for event in at.seen] == [True, False]
+            assert [event.place.outsiders for event in at.seen] == [True, False]
+
+    async def test_nothing_is_looked_up_of_a_place_that_was_left(self) -> None:
+        async with office() as at:
+            await at.server.removes_bot(at.ops, at.ann)
+            await at.until(lambda: at.seen)
+            assert at.server.called("conversations.info") == []
 
     async def test_a_shared_channel_has_outsiders_however_it_is_asked_in(self) -> None:
         async with office() as at:
