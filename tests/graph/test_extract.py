@@ -260,3 +260,11 @@ def test_an_amount_is_looked_for_in_prose_before_steps(question: str) -> None:
     page = "NearFull fires when the disk has crossed 75%.\n\nDiagnosis:\n\n"
     page += "1. Look whether NearFull fires in 2 clusters.\n2. Run `ocm list | head -20`.\n"
     assert quoted(question, passage(page)).startswith("NearFull fires when the disk")
+
+
+def test_steps_that_break_off_say_so() -> None:
+    """A chunk may end behind "3. Promote it:"; nobody should take that for the last step."""
+    page = "To fail over:\n\n1. Choose `pg-2`.\n2. Look at the lag.\n3. Promote it:\n"
+    assert quoted("how do I fail over?", passage(page)).endswith("3. Promote it:\n\n[…]")
+    whole = page + "\n   ```bash\n   patronictl failover\n   ```\n"
+    assert "[…]" not in quoted("how do I fail over?", passage(whole))
