@@ -26,6 +26,7 @@ from graph.view import QuestionView
 
 FACTUAL_LENGTH, LENGTH = 900, 1800  # characters
 _PROCEDURE_LENGTH = 2400  # a procedure is cut only beyond this
+_MORE = "[…]"
 _UNITS = {QueryType.FACTUAL: 3, QueryType.ANALYTICAL: 5, QueryType.SYNTHESIS: 7}
 _CLOSE = {QueryType.FACTUAL: 0.8, QueryType.ANALYTICAL: 0.65, QueryType.SYNTHESIS: 0.55}
 _COMPARABLE = 0.6  # share of the best relevance that a passage needs to be quoted
@@ -274,10 +275,13 @@ def _marked(text: str, mark: str) -> str:
 
 
 def _bounded(text: str) -> str:
-    """`text`, cut between blocks when it is longer than a procedure may be."""
+    """`text`, cut between blocks when it is longer than a procedure may be.
+
+    What is missing is marked, also behind a step whose commands are in the next passage.
+    """
     if len(text) <= _PROCEDURE_LENGTH:
-        return text
+        return f"{text}\n\n{_MORE}" if text.rstrip().endswith(":") else text
     kept = list(blocks(text))
     while len(kept) > 1 and len(join(kept)) > _PROCEDURE_LENGTH:
         kept.pop()
-    return f"{join(kept).rstrip()}\n\n[…]"
+    return f"{join(kept).rstrip()}\n\n{_MORE}"

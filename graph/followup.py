@@ -41,7 +41,9 @@ _GAP = "\n[…]\n"
 
 _CODE_BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _NOT_OWN = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|:[a-z0-9_+\-]+:", re.DOTALL)
-_MARK = re.compile(r"\[\d+\]")
+_MARK = re.compile(
+    r"\[\d+\]|^[ \t]*(?:\d{1,3}[.)]|[-*+•])[ \t]+", re.MULTILINE
+)  # of sources, items
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _OWN_LATIN = re.compile(r"\b[a-z]{2,}\b")
 _NEUTRAL = frozenset(["ok", "okay", "lol"])

@@ -8,7 +8,7 @@ from dataclasses import replace
 from graph.model import Grade, QueryType, Ranked, Verdict
 from graph.policy import Policy
 from graph.split import split
-from graph.text import fold, tokens
+from graph.text import fold, parts, tokens
 from graph.view import Coverage, QuestionView
 
 _ENOUGH_WORDS = 3  # asked words beside the name from which their absence means something
@@ -128,8 +128,10 @@ def holds_only_the_name(view: QuestionView, ranked: Sequence[Ranked]) -> bool:
 
 
 def _unknown(view: QuestionView) -> tuple[str, ...]:
-    found = {fold(word): word for word in (*view.unknown, *view.unknown_names)}
-    return tuple(found.values())
+    """Words as they were asked: of `KubePodCrashLooping`, the whole and not the unknown piece."""
+    whole = {fold(piece): name for name in view.named for piece in parts(name)}
+    words = [whole.get(fold(word), word) for word in (*view.unknown, *view.unknown_names)]
+    return tuple({fold(word): word for word in words}.values())
 
 
 def answerability(best: Ranked, *, unknown: bool, bare: bool) -> float:

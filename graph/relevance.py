@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import tanh
-from typing import NamedTuple
 
 import numpy as np
 
@@ -60,39 +59,25 @@ def rank(
     """All candidates with their scores, best first. Ties keep the order of passage ids."""
     # Sorted first: the last bit of a matrix product depends on where a row stands.
     ordered = sorted(candidates, key=lambda item: item.passage.id)
-    found: list[_Scored] = []
+    found: list[Ranked] = []
     for language in LANGUAGES:
         group = [item for item in ordered if item.passage.language == language]
         if group:
             found.extend(_score(view, group, language, profile))
     found.sort(key=lambda item: item.passage.id)
-    order = _by_rrf(found, policy.rrf_k) if policy.fusion == "rrf" else _by_u(found)
-    return tuple(Ranked(item.passage, _scores(item)) for item in order)
+    if policy.fusion == "rrf":
+        return tuple(_by_rrf(found, policy.rrf_k))
+    found.sort(key=lambda item: item.scores.u, reverse=True)  # stable: ties stay as they are
+    return tuple(found)
 
 
-class _Scored(NamedTuple):
-    passage: Passage
-    cosine: float | None
-    bm25: float
-    u: float
-    coverage: float
-
-
-def _scores(item: _Scored) -> Scores:
-    return Scores(item.cosine, item.bm25, item.u, relevance(item.u), item.coverage)
-
-
-def _by_u(found: list[_Scored]) -> list[_Scored]:
-    return sorted(found, key=lambda item: -item.u)
-
-
-def _by_rrf(found: list[_Scored], k: int) -> list[_Scored]:
+def _by_rrf(found: list[Ranked], k: int) -> list[Ranked]:
     """Reciprocal rank fusion; a chunk that one list lacks gets nothing from it."""
     points = dict.fromkeys(range(len(found)), 0.0)
-    dense = [i for i in points if found[i].cosine is not None]
-    lexical = [i for i in points if found[i].bm25 > 0]
-    dense.sort(key=lambda i: -(found[i].cosine or 0.0))
-    lexical.sort(key=lambda i: -found[i].bm25)
+    dense = [i for i in points if found[i].scores.cosine is not None]
+    lexical = [i for i in points if found[i].scores.bm25 > 0]
+    dense.sort(key=lambda i: -(found[i].scores.cosine or 0.0))
+    lexical.sort(key=lambda i: -found[i].scores.bm25)
     for places in (dense, lexical):
         for place, i in enumerate(places, 1):
             points[i] += 1.0 / (k + place)
@@ -101,7 +86,7 @@ def _by_rrf(found: list[_Scored], k: int) -> list[_Scored]:
 
 def _score(
     view: QuestionView, group: list[Candidate], language: Language, profile: Profile
-) -> list[_Scored]:
+) -> list[Ranked]:
     calibration = profile.calibration
     terms = [item.terms for item in group]
     lengths = np.array([item.length for item in terms], dtype=np.float32)
@@ -118,7 +103,13 @@ def _score(
     u = (fused(x, y) - final.m) / final.g - _penalties(view, group)
     raw = [None] * len(group) if cosines is None else cosines.tolist()
     columns = zip(group, raw, bm25.tolist(), u.tolist(), words.coverage().tolist(), strict=True)
-    return [_Scored(item.passage, *values) for item, *values in columns]
+    return [_ranked(item.passage, *values) for item, *values in columns]
+
+
+def _ranked(
+    passage: Passage, cosine: float | None, bm25: float, u: float, coverage: float
+) -> Ranked:
+    return Ranked(passage, Scores(cosine, bm25, u, relevance(u), coverage))
 
 
 def fused(x: Floats, y: Floats) -> Floats:
@@ -133,7 +124,7 @@ def _dense(
     if view.vector is None:
         return None, None
     calibration = profile.calibration
-    vectors = np.stack([item.vector for item in group])
+    vectors = np.concatenate([item.vector for item in group]).reshape(len(group), -1)
     centred = centre(vectors, calibration.passage_means[language])
     question = centre(view.vector[None, :], calibration.question_means[view.language])[0]
     anchor = calibration.dense[view.language, language]

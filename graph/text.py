@@ -152,24 +152,20 @@ class Stems:
     def __init__(self, stems: Iterable[str]) -> None:
         self._stems = frozenset(stems)
         self._starts = tuple(_starts(self._stems))
+        self._letters = frozenset(start[:_START] for start in self._starts)
         self._read: set[str] = set()  # words
-        self._held: dict[str, frozenset[str]] = {}  # those of them that have a stem, with it
+        self._held: dict[str, set[str]] = {}  # those of them that have a stem, with it
 
     def within(self, text: str) -> frozenset[str]:
         """Those of the stems that `text` has among its tokens."""
         words = set(WORD.findall(unicodedata.normalize("NFC", text)))
         for word in words - self._read:
-            held = self._stems.intersection(self._likely(word))
-            if held:
-                self._held[word] = held
+            for piece in _pieces(word):
+                likely = piece[:_START] in self._letters and piece.startswith(self._starts)
+                if likely and (token := _token(piece)) in self._stems:
+                    self._held.setdefault(word, set()).add(token)
         self._read |= words
         return frozenset().union(*(self._held[word] for word in words & self._held.keys()))
-
-    def _likely(self, word: str) -> Iterator[str]:
-        """The tokens of `word` that may be among the stems."""
-        for piece in _pieces(word):
-            if piece.startswith(self._starts):
-                yield _token(piece)
 
 
 def _starts(stems: Iterable[str]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from math import isfinite
 from typing import Any
@@ -100,8 +101,14 @@ def trace(state: State, answer: Answer, policy: Policy, total_ms: float) -> Trac
         calls=state.get("calls", ()),
         milliseconds=state.get("milliseconds", ()),
         total_ms=total_ms,
-        documents=tuple(dict.fromkeys(_place(item) for item in considered)),
+        documents=_documents(considered),
     )
+
+
+def _documents(considered: Sequence[Ranked]) -> tuple[str, ...]:
+    """In rank order. Equal places of one source are found before they are put into words."""
+    places = dict.fromkeys((item.passage.source, item.passage.document) for item in considered)
+    return tuple(dict.fromkeys(f"{source}/{document}" for source, document in places))
 
 
 def _place(item: Ranked) -> str:

@@ -12,12 +12,22 @@ from graph.units import Shape, Unit
 from graph.view import Coverage, QuestionView
 
 _OF_ITSELF, _IN_CONTEXT, _OF_PASSAGE, _ASKED_SHAPE = 0.4, 0.6, 0.5, 0.25
+_AMID_STEPS = 0.5  # an amount among steps or commands is seldom the one that was asked for
 _KEPT = 2048  # units and names that are remembered
 _HOW = re.compile(
     r"\bhow (?:do|to|can|should|would)\b|\b(?:steps|procedure|commands?|restart|roll ?back|recover"
     r"|mitigate|fix)\b|\bwhat (?:do|should|can) (?:i|we)\b"
     r"|\bкак\b(?! (?:долго|часто|много))|команд|шаги|порядок действий|что делать|перезапус"
     r"|восстанов|откатить|почин",
+    re.IGNORECASE,
+)
+_WHAT_IS = re.compile(
+    r"\bmean(?:s|ing)?\b|\bdefin|что (?:такое|знач|означа)|\bзначени[ея] (?:ошибки|кода|алерта)"
+    r"|^\W*what (?:is|are) (?:an? |the )?(?:error|alert|alarm|code|job|metric)\b",
+    re.IGNORECASE,
+)
+_TELLS_WHAT = re.compile(
+    r"\bmean|\bdefin|\bwhat (?:it|this|that) |что (?:это|знач|означа)|значени|\bsummary\b|описани",
     re.IGNORECASE,
 )
 _HOW_MUCH = re.compile(
@@ -37,6 +47,7 @@ class UnitScore:
         self._above: dict[tuple[Language, str], frozenset[str]] = {}
         self._how_much = _HOW_MUCH.search(view.text) is not None
         self._how = _HOW.search(view.text) is not None
+        self._what = _WHAT_IS.search(view.text) is not None
 
     def of(self, unit: Unit, item: Ranked) -> float:
         """Own words, words with the headings above, relevance of the passage, the asked shape."""
@@ -64,8 +75,11 @@ class UnitScore:
         return self._coverages[language]
 
     def _fits(self, unit: Unit) -> float:
+        if self._what:
+            return float(_tells_what(unit))
         if self._how_much:
-            return float(_holds_amount(unit))
+            steps = unit.shape in (Shape.PROCEDURE, Shape.COMMANDS)
+            return _holds_amount(unit) * (_AMID_STEPS if steps else 1.0)
         if self._how:
             return {Shape.PROCEDURE: 1.0, Shape.COMMANDS: 0.7}.get(unit.shape, 0.0)
         return 0.0
@@ -79,6 +93,12 @@ def names(passage: Passage) -> tuple[str, ...]:
 @lru_cache(maxsize=_KEPT)
 def _file_name(document: str) -> str:
     return PurePosixPath(document).stem
+
+
+@lru_cache(maxsize=_KEPT)
+def _tells_what(unit: Unit) -> bool:
+    """Whether a unit stands where a page says what its subject means: by heading or column."""
+    return _TELLS_WHAT.search("\n".join((*unit.heading[-1:], *unit.columns))) is not None
 
 
 @lru_cache(maxsize=_KEPT)

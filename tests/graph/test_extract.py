@@ -220,3 +220,51 @@ def test_relative_links_and_html_of_a_document_are_plain_words() -> None:
 def test_an_empty_section_is_no_quotation() -> None:
     text = quoted("mitigation of the alert?", passage("TODO"), passage("Mitigation: add a disk."))
     assert "TODO" not in text
+
+
+CODES = """| Code | Meaning | What to do |
+|---|---|---|
+| `WB-5031` | no database connection within 2 seconds | see the pool runbook |
+| `WB-5040` | the tariff service did not answer | call the duty |
+"""
+FAILOVER = """To fail over by hand:
+
+1. Choose `pg-2` when it is alive.
+2. Promote it; the errors `WB-5031` must stop within 30 seconds after that error went away.
+"""
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["what does error WB-5031 mean?", "meaning of WB-5031", "что такое ошибка WB-5031?",
+     "что означает WB-5031", "что значит код WB-5031"],
+)  # fmt: skip
+def test_what_something_means_is_told_where_pages_tell_meanings(question: str) -> None:
+    text = quoted(question, passage(FAILOVER), passage(CODES, document="codes.md"))
+    assert "no database connection" in text.split("\n\n")[0]
+
+
+@pytest.mark.parametrize("question", ["what does ScanLag mean?", "что значит алерт ScanLag?"])
+def test_a_heading_tells_where_the_meaning_stands(question: str) -> None:
+    steps = "1. Look at the group.\n2. Silence ScanLag for 5 minutes.\n"
+    page = f"## Mitigation\n\n{steps}\n## Meaning\n\nThe consumers have fallen behind.\n"
+    text = quoted(question, passage(page, title="ScanLag"))
+    assert text.startswith("The consumers have fallen behind.")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["at which percentage does NearFull fire?", "на каком проценте срабатывает NearFull?"],
+)
+def test_an_amount_is_looked_for_in_prose_before_steps(question: str) -> None:
+    page = "NearFull fires when the disk has crossed 75%.\n\nDiagnosis:\n\n"
+    page += "1. Look whether NearFull fires in 2 clusters.\n2. Run `ocm list | head -20`.\n"
+    assert quoted(question, passage(page)).startswith("NearFull fires when the disk")
+
+
+def test_steps_that_break_off_say_so() -> None:
+    """A chunk may end behind "3. Promote it:"; nobody should take that for the last step."""
+    page = "To fail over:\n\n1. Choose `pg-2`.\n2. Look at the lag.\n3. Promote it:\n"
+    assert quoted("how do I fail over?", passage(page)).endswith("3. Promote it:\n\n[…]")
+    whole = page + "\n   ```bash\n   patronictl failover\n   ```\n"
+    assert "[…]" not in quoted("how do I fail over?", passage(whole))

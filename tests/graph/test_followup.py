@@ -332,3 +332,12 @@ def test_rt04_questions_of_the_evaluation_pack_all_stand_alone() -> None:
     path = DATA / "oncall" / "oncall_questions_dev.jsonl"
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     assert [row["question"] for row in rows if points_elsewhere(row["question"])] == []
+
+
+@pytest.mark.parametrize("bullet", ["1. ", "12) ", "- ", "* "])
+def test_numbers_of_items_are_no_words_of_the_reply(bullet: str) -> None:
+    reply = f"To rebuild [1]:\n\n{bullet}Drain the shard.\n{bullet}Restart it."
+    history = chat("user: how do I rebuild everything?", f"bot: {reply}")
+    resolved = resolve("and for svc-3?", history)
+    assert "rebuild everything" in resolved
+    assert not any(word.strip(":").isdigit() for word in resolved.split())

@@ -98,6 +98,19 @@ def test_only_unknown_names_is_none_however_relevant() -> None:
     assert "ArgoCD" in found.reason
 
 
+@pytest.mark.parametrize(
+    ("name", "pieces"),
+    [
+        ("KubePodCrashLooping", ("looping",)),
+        ("argo-rollouts", ("argo", "rollouts")),
+        ("PgBouncerStalled", ("stalled", "bouncer")),
+    ],
+)
+def test_of_an_unknown_identifier_the_whole_is_named(name: str, pieces: tuple[str, ...]) -> None:
+    view = replace(VIEW, unknown=(*pieces, "kargo"), named=(name, "Redis"))
+    assert grade(view, [at(0.2)], FACTUAL, POLICY).unknown_terms == (name, "kargo")
+
+
 def test_one_unknown_name_among_known_ones_makes_an_answer_partial() -> None:
     view = replace(VIEW, named=("ArgoCD", "Redis"), unknown_names=("ArgoCD",))
     assert judged([at(0.80)], FACTUAL, view) is Verdict.PARTIAL
