@@ -66,10 +66,10 @@ class Signs:
     async def stream(self, markdown: str) -> None:
         if self._off:
             return
-        if self.shown is not None and not self.shown.open:
-            await self._stand_in(markdown)
-        elif self._offers(START):
+        if self.shown.open if self.shown is not None else self._offers(START):
             await self._grow(markdown)
+        elif self.shown is not None or not self._offers(STATUS):
+            await self._stand_in(markdown)
 
     async def clear(self) -> None:
         """Takes the status line back; a message in the thread does that by itself."""

@@ -246,6 +246,22 @@ async def test_where_slack_shows_no_status_one_message_shows_the_work() -> None:
         assert (answer.ts, words(answer)) == (first.ts, letters("All times are UTC."))
 
 
+async def test_where_slack_shows_neither_status_nor_stream_one_message_shows_the_answer() -> None:
+    async with talking() as at:
+        for method in ("assistant.threads.setStatus", "chat.startStream"):
+            at.server.fail(method, Refused("unknown_method"))
+        talk = at.conversation(at.asks())
+        await talk.progress("Searching")
+        for end in range(1, len(PIECES) + 1):
+            await talk.stream("".join(PIECES[:end]))
+            at.clock.advance(4)
+        (growing,) = at.answers()
+        assert "All times are **UTC** and use" in growing.shown
+        await talk.answer(Reply("".join(PIECES), (UP,)))
+        (answer,) = at.answers()
+        assert (answer.ts, words(answer)) == (growing.ts, letters(FINAL))
+
+
 async def test_a_quick_answer_is_not_preceded_by_a_message() -> None:
     async with talking() as at:
         at.server.fail("assistant.threads.setStatus", Refused("missing_scope"))
