@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -80,18 +81,30 @@ def _environment() -> dict[str, str]:
     }
 
 
+def free_port() -> int:
+    """For an address that has to be known before the process runs that listens there."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+def telegram(api: str) -> dict[str, str]:
+    """Settings for the Bot API at `api`. Ann is the admin."""
+    return {
+        "BELAY_TELEGRAM_TOKEN": TOKEN,
+        "BELAY_TELEGRAM_API_URL": api,
+        "BELAY_ADMINS": f"telegram:{ANN}",
+    }
+
+
 @contextmanager
-def belay_run(folder: Path, api: str, variables: Mapping[str, str]) -> Iterator[Program]:
-    """`belay run` with one document, whose admin is Ann. It has to end well."""
+def belay_run(folder: Path, variables: Mapping[str, str]) -> Iterator[Program]:
+    """`belay run` with one document. It has to end well."""
     (folder / "docs").mkdir()
     (folder / "docs" / "billing.md").write_text("# Billing\n\nBilling listens on port 8081.\n")
     (folder / "belay.toml").write_text('[[sources]]\npath = "docs"\n')
     fixed = {
         "BELAY_HOME": "home",
         "BELAY_WEB": "off",
-        "BELAY_TELEGRAM_TOKEN": TOKEN,
-        "BELAY_TELEGRAM_API_URL": api,
-        "BELAY_ADMINS": f"telegram:{ANN}",
         "PYTHONPATH": str(ROOT),
     }
     with Program(BELAY, "run", folder=folder, variables={**fixed, **variables}) as belay:

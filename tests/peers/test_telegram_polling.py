@@ -12,7 +12,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.peers.programs import ANN, PATIENCE, TOKEN, Program, belay_run
+from tests.peers.programs import ANN, PATIENCE, TOKEN, Program, belay_run, telegram
 
 EMULATOR = Path(__file__).parent / "telegram"
 QUESTION = "which port does billing listen on?"
@@ -33,7 +33,7 @@ def peer() -> Iterator[str]:
 @pytest.fixture(scope="module", autouse=True)
 def bot(peer: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
     folder = tmp_path_factory.mktemp("polling")
-    with belay_run(folder, peer, {"BELAY_HTTP": "127.0.0.1:0"}) as belay:
+    with belay_run(folder, telegram(peer) | {"BELAY_HTTP": "127.0.0.1:0"}) as belay:
         yield belay
 
 

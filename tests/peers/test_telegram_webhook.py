@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import re
-import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.peers.programs import ANN, PATIENCE, TOKEN, Program, belay_run
+from tests.peers.programs import ANN, PATIENCE, TOKEN, Program, belay_run, free_port, telegram
 
 SERVER = Path(__file__).parent / "mockpost_server.py"
 QUESTION = "which port does billing listen on?"
@@ -27,12 +26,6 @@ pytestmark = [
         reason="needs the wheel mockpost: run `make peers`",
     ),
 ]
-
-
-def free_port() -> int:
-    """The webhook's address has to be known before the process runs that listens there."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +48,8 @@ def webhook(
     """Where `belay run` had the emulator bring its updates."""
     address = f"127.0.0.1:{free_port()}"
     hears = {"BELAY_HTTP": address, "BELAY_TELEGRAM_WEBHOOK_URL": f"http://{address}"}
-    with belay_run(tmp_path_factory.mktemp("webhook"), f"{peer}/telegram", hears):
+    settings = telegram(f"{peer}/telegram") | hears
+    with belay_run(tmp_path_factory.mktemp("webhook"), settings):
         yield emulator.line(address)
 
 
