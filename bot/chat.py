@@ -81,6 +81,7 @@ class Incoming:
     value: str = ""  # of a pressed button
     moved_to: str = ""
     reference: str = ""  # the platform's own handle (a callback id), opaque
+    sign: str = ""  # its handle of the message that shows the work on this event, once there is one
 
     @property
     def key(self) -> str:
