@@ -82,7 +82,7 @@ class Unclear(Exception):
     pass
 
 
-# Telegram tells its 400s apart by their descriptions only.
+# Telegram tells its 400s apart by their descriptions only. The first row that fits counts.
 _MEANINGS: tuple[tuple[type[Exception], tuple[str, ...]], ...] = (
     (
         TopicGone,
@@ -97,16 +97,6 @@ _MEANINGS: tuple[tuple[type[Exception], tuple[str, ...]], ...] = (
         ),
     ),
     (
-        TargetGone,
-        (
-            "message to edit not found",
-            "message can't be edited",
-            "message_id_invalid",
-            "message to delete not found",
-            "message can't be deleted",
-        ),
-    ),
-    (
         AskedGone,
         (
             "message to be replied not found",
@@ -114,6 +104,16 @@ _MEANINGS: tuple[tuple[type[Exception], tuple[str, ...]], ...] = (
             "replied message not found",
             "reply message not found",
             "reply_message_id_invalid",
+        ),
+    ),
+    (
+        TargetGone,
+        (
+            "message to edit not found",
+            "message can't be edited",
+            "message_id_invalid",
+            "message to delete not found",
+            "message can't be deleted",
         ),
     ),
     (
