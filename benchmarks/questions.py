@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Any
 from adapters.memory.model import ScriptedModel
 from benchmarks.table import Figure, median, ratio, timed
 from bot.app import App
+from bot.cli.main import OBJECTS
 from graph.lexicon import Lexicon
 from graph.look import look
 from graph.machine import Machine
@@ -26,6 +28,7 @@ CONCURRENT = 16  # questions under way at once in the throughput run
 
 async def costs(app: App, questions: Sequence[str]) -> list[Figure]:
     """Bare and whole are measured in turns, so that a busy moment falls on both."""
+    gc.set_threshold(OBJECTS)  # as in every process of Belay
     machine = Machine(replace(app.machine.ports, model=None, web=None), app.machine.policy)
     lexicon = Lexicon(app.words)
     bare: list[float] = []

@@ -86,6 +86,7 @@ class Incoming:
     reference: str = ""  # the platform's own handle (a callback id), opaque
     private: bool = False  # asked so that only the asker should see the answer
     context: tuple[Quote, ...] = ()  # what the thread said before the question, oldest first
+    sign: str = ""  # its handle of the message that shows the work on this event, once there is one
 
     @property
     def key(self) -> str:

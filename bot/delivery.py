@@ -10,16 +10,19 @@ remaining loss is a process that dies within the instant between the mark and th
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 from bot.chat import Incoming, Reply
-from bot.errors import DeliveryFailed, PlatformGone
+from bot.errors import DeliveryFailed, PlatformGone, StorageError
 from bot.pending import Joining, language_of
 from bot.ports import Conversation, Inbox, Taken
 from graph.model import Language
+
+_log = logging.getLogger(__name__)
 
 _INTERRUPTED: dict[Language, str] = {
     "en": "I was interrupted while sending this answer. "
@@ -136,15 +139,32 @@ class PartedConversation(Protocol):
         and the same cut for the same reply."""
 
 
+@runtime_checkable
+class SigningConversation(Protocol):
+    """A Conversation that shows its work in a message, which would outlive a killed process."""
+
+    def keep_sign_with(self, keep: Callable[[str], Awaitable[None]]) -> None:
+        """`keep` takes the handle of each such message: the next attempt finds the last one in
+        `Incoming.sign`, and goes on there."""
+
+
 class TrackedConversation(Conversation):
     """A platform's conversation whose answer is kept and marked. Handlers get this one.
 
     `answer` is called once for an event; what is said besides is not tracked.
     """
 
-    def __init__(self, inner: Conversation, outbox: Outbox, taken: Taken) -> None:
+    def __init__(self, inner: Conversation, outbox: Mailbox, taken: Taken) -> None:
         self._inner, self._outbox, self._taken = inner, outbox, taken
         self.journal = Journal(outbox, taken)
+        if isinstance(inner, SigningConversation):
+            inner.keep_sign_with(self._keep_sign)
+
+    async def _keep_sign(self, handle: str) -> None:
+        try:
+            await self._outbox.sign(self._taken, handle)
+        except StorageError as error:  # if this process is killed now, the sign is left behind
+            _log.warning("a sign of work is not remembered: %s", error)
 
     async def progress(self, stage: str) -> None:
         await self._inner.progress(stage)

@@ -270,6 +270,10 @@ class Inbox(Protocol):
     async def release(self, taken: Taken, delay: float = 0.0) -> None:
         """Gives the event back, to be taken again after `delay` seconds."""
 
+    async def sign(self, taken: Taken, handle: str) -> None:
+        """Keeps with the event where its work is shown (`Incoming.sign`): whoever takes it next
+        goes on there. Nothing happens when the lease was lost."""
+
     async def move(self, platform: str, old: str, new: str) -> None:
         """A place has a new id: pending events and what is remembered of them move."""
 

@@ -13,10 +13,11 @@ from graph.errors import EmbedderError
 from graph.look import look, tokens_of
 from graph.model import Language, Ranked, Scope
 from graph.policy import Policy
-from graph.ports import Search, Vector
+from graph.ports import Candidate, Search, Vector
 from graph.profile import Profile
 from graph.relevance import rank, relevance, search_terms
 from graph.state import Context
+from graph.terms import term_hashes
 from graph.text import fold, parts, spaced
 from graph.view import QuestionView
 
@@ -52,8 +53,8 @@ async def find(
         notes = ("embedder_down",)
         vector = None
         view = await look(text, language, profile, context.lexicon, None)
-    view = await _within(view, profile, scope, context)
     candidates = await retriever.search(Search(search_terms(view), vector), scope)
+    view = await _within(view, candidates, profile, scope, context)
     return Found(view, rank(view, candidates, profile, context.policy), notes)
 
 
@@ -70,16 +71,28 @@ async def _embed(text: str, context: Context, word_vector: Vector | None) -> Vec
 
 
 async def _within(
-    view: QuestionView, profile: Profile, scope: Scope, context: Context
+    view: QuestionView,
+    candidates: Sequence[Candidate],
+    profile: Profile,
+    scope: Scope,
+    context: Context,
 ) -> QuestionView:
-    """Named things count as known only when a document of the scope mentions them."""
-    tokens = {name: {*tokens_of(name), *_stand_ins(name, view)} for name in view.named}
-    known = {item for items in tokens.values() for item in items if profile.statistics.known(item)}
-    if not known:
-        return replace(view, unknown_names=view.named)
-    visible = await context.ports.retriever.mentioned(sorted(known), scope)
-    unseen = tuple(name for name, items in tokens.items() if not visible.intersection(items))
-    return replace(view, unknown_names=unseen)
+    """Named things count as known only when a document of the scope mentions them.
+
+    What was found mentions most of them; the store is asked for the others only.
+    """
+    unseen: dict[str, set[str]] = {}
+    for name in view.named:
+        items = {*tokens_of(name), *_stand_ins(name, view)}
+        known = set(filter(profile.statistics.known, items))
+        wanted = term_hashes(known)
+        if not any(item.terms.holds_any(wanted) for item in candidates):
+            unseen[name] = known
+    asked = set().union(*unseen.values())
+    if asked:
+        visible = await context.ports.retriever.mentioned(sorted(asked), scope)
+        unseen = {name: items for name, items in unseen.items() if not visible & items}
+    return replace(view, unknown_names=tuple(unseen))
 
 
 def _stand_ins(name: str, view: QuestionView) -> frozenset[str]:

@@ -68,6 +68,12 @@ class TermCounts:
         length = len(fields.body) + len(fields.heading) + len(fields.name)
         return cls(hashes, counts, length + FOLDER_WEIGHT * len(fields.folders))
 
+    def holds_any(self, wanted: Hashes) -> bool:
+        """True when one of the terms with these hashes occurs."""
+        places = np.searchsorted(self.hashes, wanted)
+        inside = places < len(self.hashes)
+        return bool((self.hashes[places[inside]] == wanted[inside]).any())
+
     def to_bytes(self) -> bytes:
         head = np.array([self.length], dtype="<f4").tobytes()
         return head + self.hashes.astype("<u8").tobytes() + self.counts.astype("<f4").tobytes()

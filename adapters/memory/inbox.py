@@ -97,6 +97,11 @@ class MemoryInbox(Mailbox):
             entry.token, entry.lease_until = 0, 0.0
             entry.ready_at = self._clock() + delay if delay > 0 else 0.0
 
+    async def sign(self, taken: Taken, handle: str) -> None:
+        entry = self._leased(taken)
+        if entry is not None:
+            entry.event = replace(entry.event, sign=handle)
+
     async def move(self, platform: str, old: str, new: str) -> None:
         if old == new:
             return

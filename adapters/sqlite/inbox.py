@@ -11,9 +11,10 @@ from pathlib import Path
 
 from adapters.sqlite import inbox_rows as rows
 from adapters.sqlite.inbox_file import InboxFile, storage_faults
+from adapters.sqlite.inbox_moves import at_home, move_events
 from bot.chat import Incoming, Kind, Reply
 from bot.delivery import LeaseLost, Leg, Mailbox, PartState
-from bot.pending import Joining, continues, edited, joined, lane, moved, stops
+from bot.pending import Joining, continues, edited, joined, lane, stops
 from bot.ports import Taken
 
 RETENTION = 7 * 86_400.0  # seconds; platforms repeat what was not acknowledged for a day at most
@@ -101,9 +102,18 @@ class SqliteInbox(Mailbox):
 
         await self._file.write(release)
 
+    async def sign(self, taken: Taken, handle: str) -> None:
+        def write(db: sqlite3.Connection) -> None:
+            event = _leased(db, taken)
+            if event is not None:
+                body = rows.event_to_json(replace(_event(db, event), sign=handle))
+                db.execute("UPDATE events SET body = ? WHERE id = ?", (body, event))
+
+        await self._file.write(write)
+
     async def move(self, platform: str, old: str, new: str) -> None:
         if old != new:
-            await self._file.write(lambda db: _move(db, platform, old, new))
+            await self._file.write(lambda db: move_events(db, platform, old, new))
 
     async def waiting(self) -> int:
         def count(db: sqlite3.Connection) -> int:
@@ -157,7 +167,7 @@ class SqliteInbox(Mailbox):
     def _put(self, db: sqlite3.Connection, event: Incoming) -> bool:
         db.execute("DELETE FROM events WHERE closed_at < ?", (self._clock() - self._retention,))
         if event.kind is not Kind.MOVED:
-            event = _at_home(db, event)
+            event = at_home(db, event)
         if event.kind is Kind.EDIT:
             return self._edit(db, event)
         if event.kind is Kind.DELETE:
@@ -305,35 +315,3 @@ def _insert(db: sqlite3.Connection, event: Incoming) -> bool:
          lane(event), at, rows.event_to_json(event)),
     )  # fmt: skip
     return True
-
-
-def _at_home(db: sqlite3.Connection, event: Incoming) -> Incoming:
-    """The event under the newest id of its place."""
-    query = "SELECT new FROM moves WHERE platform = ? AND old = ?"
-    row = db.execute(query, (event.place.platform, event.place.id)).fetchone()
-    return event if row is None else replace(event, place=moved(event.place, row[0]))
-
-
-def _move(db: sqlite3.Connection, platform: str, old: str, new: str) -> None:
-    db.execute("DELETE FROM moves WHERE platform = ? AND old = ?", (platform, new))
-    db.execute("UPDATE moves SET new = ? WHERE platform = ? AND new = ?", (new, platform, old))
-    db.execute("INSERT OR REPLACE INTO moves VALUES (?, ?, ?)", (platform, old, new))
-    there = db.execute(
-        "SELECT id, message, kind, body FROM events "
-        "WHERE platform = ? AND place = ? AND kind != 'moved'",
-        (platform, old),
-    ).fetchall()
-    for event, message, kind, body in there:
-        key = f"{platform}:{new}:{message}:{kind}"
-        if db.execute("SELECT 1 FROM events WHERE key = ?", (key,)).fetchone():
-            key = f"{key}@{event}"
-        db.execute(
-            "UPDATE events SET key = ?, place = ?, moved = 1 WHERE id = ?", (key, new, event)
-        )
-        if body is not None:
-            here = rows.event_from_json(body)
-            here = replace(here, place=moved(here.place, new))
-            db.execute(
-                "UPDATE events SET lane = ?, body = ? WHERE id = ?",
-                (lane(here), rows.event_to_json(here), event),
-            )

@@ -79,6 +79,13 @@ class TelegramConversation(Conversation):
         if self._pressed:
             started(self)
 
+    def keep_sign_with(self, keep: Callable[[str], Awaitable[None]]) -> None:
+        async def sent(message: int) -> None:
+            await keep(f"{self._route.chat}/{message}")
+
+        if isinstance(self._signs, MessageSigns):
+            self._signs.sent = sent
+
     @property
     def live(self) -> bool:
         """Whether something is still worked on, and not for too long."""
@@ -147,6 +154,8 @@ class TelegramConversation(Conversation):
                 async with _claimed(journal, part.number) as out:
                     if out is not None:
                         await self._call(part, out)
+                    else:  # shown by an earlier attempt, perhaps in place of its sign
+                        self._forget_placeholder()
                 return
             except (Refused, PlatformGone) as refusal:
                 part.tries += 1
@@ -287,7 +296,8 @@ def _asides(event: Incoming, route: Route) -> list[Route]:
 
 def _signs(event: Incoming, line: Line, route: Route) -> Signs:
     if event.place.kind != "private":
-        return MessageSigns(line, route)
+        chat, _, message = event.sign.rpartition("/")
+        return MessageSigns(line, route, message=int(message) if chat == str(route.chat) else None)
     question = event.kind is Kind.QUESTION and event.message_id.isdecimal()
     number = int(event.message_id) if question else crc32(event.key.encode()) & _DRAFTS or 1
     return DraftSigns(line, route, number=number, can_stop=question)

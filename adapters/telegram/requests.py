@@ -82,9 +82,30 @@ class Unclear(Exception):
     pass
 
 
-# Telegram tells its 400s apart by their descriptions only.
+# Telegram tells its 400s apart by their descriptions only. The first row that fits counts.
 _MEANINGS: tuple[tuple[type[Exception], tuple[str, ...]], ...] = (
-    (TopicGone, ("message thread not found", "topic_deleted", "topic_closed", "topic_id_invalid")),
+    (
+        TopicGone,
+        (
+            "message thread not found",
+            "topic_deleted",
+            "topic_closed",
+            "topic_not_found",
+            "topic_id_invalid",
+            "thread_id_invalid",
+            "not a forum",
+        ),
+    ),
+    (
+        AskedGone,
+        (
+            "message to be replied not found",
+            "message to reply not found",
+            "replied message not found",
+            "reply message not found",
+            "reply_message_id_invalid",
+        ),
+    ),
     (
         TargetGone,
         (
@@ -95,19 +116,23 @@ _MEANINGS: tuple[tuple[type[Exception], tuple[str, ...]], ...] = (
             "message can't be deleted",
         ),
     ),
-    (AskedGone, ("message to be replied not found", "replied message not found")),
     (
         PlatformGone,
         (
             "chat not found",
             "chat_write_forbidden",
+            "chat_send_plain_forbidden",
             "chat_restricted",
+            "channel_private",
             "peer_id_invalid",
             "not enough rights",
             "have no rights",
             "need administrator rights",
             "user is deactivated",
+            "user_deactivated",
+            "user_is_blocked",
             "group chat was deactivated",
+            "group chat was deleted",
             "bot is not a member",
         ),
     ),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -142,11 +142,17 @@ class DraftSigns(Signs):
             self.line.drafts = False
 
 
+async def _forgotten(_: int) -> None:
+    return None
+
+
 @dataclass(eq=False)
 class MessageSigns(Signs):
-    """A message that grows. `message` is its id, for the final text to take its place."""
+    """A message that grows. `message` is its id, for the final text to take its place; `sent` is
+    told of it."""
 
     message: int | None = None
+    sent: Callable[[int], Awaitable[None]] = _forgotten
     _typed_at: float | None = None
 
     async def update(self, markdown: str) -> None:
@@ -179,8 +185,10 @@ class MessageSigns(Signs):
             return
         if self.message is None:
             sent = await self._try(send(form, self.route))
-            self.message = sent.message_id if sent else None
             shown = sent is not None
+            if sent is not None:
+                self.message = sent.message_id
+                await self.sent(sent.message_id)
         else:
             edited = await self._try(edit(form, self.route, self.message))
             shown = edited is not None

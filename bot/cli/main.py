@@ -14,7 +14,7 @@ from graph.model import LEVELS
 
 # Imports and weights are a million objects that stay; looking for garbage among them every 700
 # new ones, as Python does, is a tenth of the time to the first answer and of each answer.
-_OBJECTS = 50_000
+OBJECTS = 50_000
 
 app = typer.Typer(
     name="belay",
@@ -301,5 +301,5 @@ def doctor(as_json: Json = False) -> None:
 
 
 def main() -> None:
-    gc.set_threshold(_OBJECTS)
+    gc.set_threshold(OBJECTS)
     app()

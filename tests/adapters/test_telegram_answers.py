@@ -202,6 +202,31 @@ async def test_buttons_stand_under_the_last_part() -> None:
         assert (len(first.buttons), len(last.buttons)) == (0, 1)
 
 
+@pytest.mark.parametrize(
+    ("words", "thread", "replied"),
+    [
+        ("message thread not found", False, True),
+        ("TOPIC_CLOSED", False, True),
+        ("the chat is not a forum", False, True),
+        ("message to be replied not found", True, False),
+        ("reply message not found", True, False),
+        ("REPLY_MESSAGE_ID_INVALID", True, False),
+    ],
+)
+async def test_tg_12_what_is_gone_is_left_out_in_whatever_words_telegram_says_so(
+    words: str, thread: bool, replied: bool
+) -> None:
+    async with office() as at:
+        at.server.fail("sendRichMessage", refused(f"Bad Request: {words}"))
+        question = at.server.says(at.ops, at.anna, "/ask why", thread=77)
+        (answer,) = await at.answered(at.ops)
+        assert (answer.thread, answer.reply_to) == (
+            77 if thread else None,
+            question if replied else None,
+        )
+        assert len(at.server.called("sendRichMessage")) == 2
+
+
 async def test_tg_15_whoever_blocks_the_bot_is_left_alone_and_others_are_served() -> None:
     go = asyncio.Event()
     async with office(gated(go)) as at:

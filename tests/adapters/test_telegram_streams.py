@@ -251,3 +251,37 @@ async def test_sc_03_growing_text_has_no_previews_either() -> None:
         assert len(texts) == 3
         assert all(each["link_preview_options"]["is_disabled"] for each in texts)
         assert "abcdef" not in str(texts)
+
+
+class Dying:
+    """Fails once, when its work is seen: before the answer, or right after it."""
+
+    def __init__(self, *, answers_first: bool) -> None:
+        self._answers_first, self.died = answers_first, asyncio.Event()
+
+    async def __call__(self, event: Incoming, conversation: Conversation) -> None:
+        await conversation.progress("searching …")
+        if self._answers_first or self.died.is_set():
+            await conversation.answer(Reply("It is 8081."))
+        if not self.died.is_set():
+            self.died.set()
+            raise RuntimeError("killed")
+
+
+@pytest.mark.parametrize("answers_first", [True, False])
+@pytest.mark.parametrize("deleted", [True, False])
+async def test_op_01_a_sign_of_work_is_not_left_behind(answers_first: bool, deleted: bool) -> None:
+    """The next attempt goes on in the same message, and never takes an answer for a sign."""
+    dying = Dying(answers_first=answers_first)
+    async with office(dying, options=LOUD) as at:
+        question = at.server.says(at.ops, at.anna, "/ask which port?", thread=77)
+        await at.until(dying.died.is_set)
+        (sign,) = at.server.sent(at.ops)
+        lost = deleted and not answers_first
+        if lost:
+            there = {"chat_id": at.ops.id, "message_id": sign.message_id}
+            at.server.methods.do_deletemessage(there)
+        await at.passes(5)
+        (answer,) = await at.answered(at.ops)
+        assert (answer.text, answer.reply_to, answer.thread) == ("It is 8081.", question, 77)
+        assert (answer.message_id == sign.message_id) is not lost

@@ -75,6 +75,32 @@ class TestLeases:
         assert not await inbox.done(first)
 
 
+class TestSigns:
+    """OP-01: the message that shows the work outlives the process that wrote it."""
+
+    async def test_op_01_the_next_attempt_knows_where_the_work_is_shown(
+        self, inbox: Mailbox, clock: Clock
+    ) -> None:
+        await inbox.put(event("1"))
+        killed = await take(inbox)
+        assert killed.event.sign == ""
+        await inbox.sign(killed, "m1")
+        await inbox.sign(killed, "m2")
+        clock.advance(LEASE + 1)
+        heir = await take(inbox)
+        assert heir.event == replace(killed.event, sign="m2")
+        await inbox.sign(killed, "m3")
+        await inbox.release(heir)
+        assert (await take(inbox)).event.sign == "m2"
+
+    async def test_a_sign_of_what_is_done_is_no_matter(self, inbox: Mailbox) -> None:
+        await inbox.put(event("1"))
+        taken = await take(inbox)
+        await inbox.done(taken)
+        await inbox.sign(taken, "m1")
+        assert await inbox.waiting() == 0
+
+
 class TestMoves:
     """TG-09: a basic group became a supergroup."""
 
