@@ -144,7 +144,7 @@ class KnowledgeIndex(Retriever, Protocol):
         """What is known of each source, by name. `chunks` are counted now: those that are stored
         for it, without the ones that another place stored before (see `replace`)."""
 
-    async def readable(self, scope: Scope) -> Mapping[str, int]:
+    async def files_in(self, scope: Scope) -> Mapping[str, int]:
         """How many documents of each source the scope may read; a source without any is left
         out: whoever may read nothing of it does not learn its name."""
 

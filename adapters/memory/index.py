@@ -108,7 +108,7 @@ class MemoryIndex(KnowledgeIndex):
         known = [self._sources[name] for name in sorted(self._sources)]
         return [replace(record, chunks=stored[record.name]) for record in known]
 
-    async def readable(self, scope: Scope) -> Mapping[str, int]:
+    async def files_in(self, scope: Scope) -> Mapping[str, int]:
         return Counter(
             source
             for (source, _), chunks in self._files.items()

@@ -132,9 +132,9 @@ class SqliteIndex(KnowledgeIndex):
     async def sources(self) -> Sequence[SourceRecord]:
         return await self._in_reader(self._read, reading.sources)
 
-    async def readable(self, scope: Scope) -> Mapping[str, int]:
+    async def files_in(self, scope: Scope) -> Mapping[str, int]:
         def read(connection: sqlite3.Connection) -> dict[str, int]:
-            return reading.readable(connection, self._audiences.admitted(connection, scope))
+            return reading.files_in(connection, self._audiences.admitted(connection, scope))
 
         return await self._in_reader(self._read, read)
 

@@ -47,7 +47,7 @@ SELECT name, kind, location, state, last_run, files, (
     SELECT count(*) FROM chunks WHERE chunks.source = name AND duplicate = 0
 ), skipped, message FROM sources ORDER BY name
 """
-_READABLE = """
+_FILES_IN = """
 SELECT source, count(DISTINCT path) FROM chunks
 WHERE access_id IN (SELECT value FROM json_each(?)) GROUP BY source
 """
@@ -83,9 +83,9 @@ def sources(connection: sqlite3.Connection) -> list[SourceRecord]:
     return [source_from_row(row) for row in connection.execute(_SOURCES)]
 
 
-def readable(connection: sqlite3.Connection, admitted: Sequence[int]) -> dict[str, int]:
+def files_in(connection: sqlite3.Connection, admitted: Sequence[int]) -> dict[str, int]:
     """The number of documents by source, those that have a chunk under an admitted rule."""
-    return dict(connection.execute(_READABLE, (ids_json(admitted),)).fetchall())
+    return dict(connection.execute(_FILES_IN, (ids_json(admitted),)).fetchall())
 
 
 def info(connection: sqlite3.Connection) -> IndexInfo:

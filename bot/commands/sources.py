@@ -14,7 +14,7 @@ from graph.model import Language, Scope
 
 async def readable_sources(index: KnowledgeIndex, scope: Scope) -> Sequence[SourceRecord]:
     """What is known of the sources that `scope` may read, as far as it may. Raises StorageError."""
-    files = await index.readable(scope)
+    files = await index.files_in(scope)
     records = [record for record in await index.sources() if record.name in files]
     return [replace(record, files=files[record.name]) for record in records]
 

@@ -198,7 +198,7 @@ class TestScope:
         assert await by_meaning(index, "drain", scope) == set()
         assert await index.mentioned(["secret"], scope) == frozenset()
         assert await index.document(hidden, scope) == []
-        assert await index.readable(scope) == {}
+        assert await index.files_in(scope) == {}
 
     @pytest.mark.parametrize(
         ("access", "scope"), [r[1:] for r in ADMITTED], ids=[r[0] for r in ADMITTED]
@@ -210,7 +210,7 @@ class TestScope:
         assert await by_words(index, "drain", scope) == {"Drain the node."}
         assert await by_meaning(index, "drain", scope) == {"Drain the node."}
         assert await index.mentioned(["drain"], scope) == {"drain"}
-        assert await index.readable(scope) == {"runbooks": 1}
+        assert await index.files_in(scope) == {"runbooks": 1}
 
     async def test_only_documents_that_may_be_read_are_counted(self, index: KnowledgeIndex) -> None:
         secret = Access(audience="director")
@@ -218,9 +218,9 @@ class TestScope:
         await put(index, "copy.md", "Drain the node.")
         await put(index, "hidden.md", "Drain it at night.", access=secret)
         await put(index, "salaries.md", "Nobody knows.", source="board", access=secret)
-        assert await index.readable(Scope()) == {"runbooks": 2}
+        assert await index.files_in(Scope()) == {"runbooks": 2}
         director = Scope(levels=levels_up_to("director"))
-        assert await index.readable(director) == {"runbooks": 3, "board": 1}
+        assert await index.files_in(director) == {"runbooks": 3, "board": 1}
 
     async def test_hidden_chunks_take_no_place_among_the_best(self, index: KnowledgeIndex) -> None:
         """The filter comes before the limits: better hits that are hidden cost nothing."""
