@@ -9,6 +9,7 @@ procedure misleads. The verified answer replaces the stream in the end.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from graph.blocks import LISTED, Block, Kind, blocks, sentences
 from graph.marks import normalise_marks, renumbered, used
@@ -19,6 +20,7 @@ _INSUFFICIENT = re.compile(
     r"[\s*_`:.,—-]*(?P<reason>[^\n]*)"
 )
 _LONGEST_REASON = 300
+_SENTENCE = "It is so. "  # stands for one that was shown
 _KNOWN_AFTER = 20  # characters: by then the word and its colon have come, or never will
 
 
@@ -40,6 +42,7 @@ class Gate:
         self._opened = False  # the first line is known to begin an answer
         self._closed = False  # nothing more may pass
         self._numbers: dict[int, int] = {}  # marks as shown: in order of first use
+        self._begun = False  # sentences of the paragraph at the start of what is held were shown
 
     def feed(self, piece: str) -> str:
         """What can be shown after this piece."""
@@ -48,10 +51,11 @@ class Gate:
             self._open()
         if not self._opened or self._closed:
             return ""
-        found = blocks(self._held)
+        found = self._blocks()
         ready, self._held = found[:-1], found[-1].text
         if ready and self._grows(ready[-1], found[-1]):
             self._held = ready.pop().text + "\n" + self._held
+        self._begun = self._begun and not ready
         shown = "".join(self._passed(block, "\n") for block in ready)
         return shown + self._sentences()
 
@@ -59,8 +63,15 @@ class Gate:
         """The rest, at the end of the stream."""
         if not self._opened:
             self._closed = insufficient(self._held) is not None
-        held, self._held = self._held, ""
-        return "".join(self._passed(block, "\n") for block in blocks(held)).rstrip("\n")
+        held, self._held = self._blocks(), ""
+        return "".join(self._passed(block, "\n") for block in held).rstrip("\n")
+
+    def _blocks(self) -> list[Block]:
+        """What is held; "3." after a sentence is a number, and no item of a list."""
+        if not self._begun:
+            return blocks(self._held)
+        first, *others = blocks(_SENTENCE + self._held)
+        return [replace(first, text=first.text.removeprefix(_SENTENCE)), *others]
 
     def _open(self) -> None:
         start = self._held.lstrip(' \n\t*_`#>"«')
@@ -97,11 +108,14 @@ class Gate:
 
     def _sentences(self) -> str:
         """The complete sentences of the paragraph that is being written."""
-        found = blocks(self._held)
+        found = self._blocks()
         if len(found) != 1 or found[0].kind is not Kind.PROSE:
             return ""
         *ready, rest = sentences(self._held) or [""]
         while ready and "".join(ready).count("`") % 2:
             rest = ready.pop() + rest
         self._held = rest
-        return self._passed(Block(Kind.PROSE, "".join(ready)), "") if ready else ""
+        if not ready:
+            return ""
+        self._begun = True
+        return self._passed(Block(Kind.PROSE, "".join(ready)), "")

@@ -42,6 +42,7 @@ _ROLES = (
     "web|app|db|srv|server|node|host|vm|prod|stage|staging|stg|dev|test|worker|master|gw|lb|dc"
     "|bastion|jump|proxy|mx|dns|ci|runner|build|nas|esxi?|hv|cache|queue|primary|replica"
 )
+_ROLE = re.compile(_ROLES)
 _NUMBERED_ROLE = re.compile(rf"(?:{_ROLES})\d{{1,4}}|[^\W\d]{{2,}}0\d{{1,3}}")
 _PUBLIC_SINGLE = frozenset({"db2", "web2", "web3"})
 _REGION = re.compile(
@@ -103,13 +104,21 @@ def _joined_is_internal(token: str) -> bool:
         return True
     if not any(ch.isdigit() for ch in low) or _REGION.fullmatch(low):
         return False
-    if _NUMBERED_PUBLICLY & {parts[0], parts[-2]} or _ERROR_CODE.fullmatch(token):
+    if _is_numbered_publicly(parts) or _ERROR_CODE.fullmatch(token):
         return False
     if all(part.isdigit() for part in parts):
         return len(parts) > 2 or max(map(len, parts)) > _SHORT_NUMBER  # noqa: PLR2004 - a range
     if parts[0].isdigit() and all(part.isalpha() for part in parts[1:]):  # 5-minute
         return False
     return _looks_numbered(parts, metric="_" in token and "-" not in token)
+
+
+def _is_numbered_publicly(parts: list[str]) -> bool:
+    """True for sha-256 and windows-cp-1251; not for db-cp-01, where cp is part of a place."""
+    if parts[0] in _NUMBERED_PUBLICLY:
+        return True
+    of_a_machine = _ROLE.fullmatch(parts[0]) or parts[-1].startswith("0")
+    return parts[-2] in _NUMBERED_PUBLICLY and not of_a_machine
 
 
 def _looks_numbered(parts: list[str], metric: bool) -> bool:

@@ -136,7 +136,7 @@ def literals(block: Block, piece: str | None = None) -> list[Literal]:
     if block.kind is Kind.FENCE:
         return list(_of_code(block.code))
     text = block.text if piece is None else piece
-    if block.text.startswith(text):
+    if block.kind is not Kind.PROSE and block.text.startswith(text):
         text = _ORDINAL.sub(" ", text)
     return of_text(text)
 

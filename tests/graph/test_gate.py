@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from answering import passage
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graph.blocks import blocks
@@ -100,6 +100,8 @@ def test_the_size_of_the_pieces_does_not_matter(size: int) -> None:
 
 
 @given(st.text(alphabet="a18.[2]`\n#|- *<>", max_size=80), st.integers(1, 9))
+@example(". 1.", 1)
+@example("a. 18.\n- a", 3)
 def test_nothing_unsupported_is_ever_shown(text: str, size: int) -> None:
     shown = streamed(f"Begin with the port 8443.\n\n{text}", size)
     claims = [item for block in blocks(shown) for item in literals(block)]

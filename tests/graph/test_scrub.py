@@ -38,6 +38,8 @@ PUBLIC = [
 
 SECRET = [
     ("why is db-orders-02 so slow under load", "orders-02"),
+    ("why is db-cp-00 so slow under load", "cp-00"),
+    ("high latency behind app-http-3 since noon", "http-3"),
     ("why is DB-ORDERS-02 so slow under load", "ORDERS-02"),
     ("disk is full on web01 what to delete", "web01"),
     ("node kafka-3 lags behind the leader", "kafka-3"),
@@ -201,6 +203,7 @@ addresses = st.ip_addresses().map(str)
 
 
 @given(hosts, addresses, st.uuids().map(str))
+@example("db-cp-00", "10.0.0.1", "00000000-0000-0000-0000-000000000000")
 def test_no_host_address_or_id_survives(host: str, address: str, uuid: str) -> None:
     query = scrub(f"kafka consumer lag on {host} ({address}), id={uuid}", NOBODY)
     assert query.startswith("kafka consumer lag on")
