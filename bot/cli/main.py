@@ -261,7 +261,7 @@ def calibration(
 def eval_(
     words: Annotated[
         list[str],
-        typer.Argument(metavar="QUESTIONS.jsonl | types FILE.jsonl", help="What to measure."),
+        typer.Argument(metavar="[types | followups] FILE.jsonl", help="What to measure."),
     ],
     docs: Annotated[
         Path | None,
@@ -281,7 +281,8 @@ def eval_(
     """Measure answers on your own labelled questions.
 
     Recall, false answers and refusals, query types and milliseconds. With `types FILE.jsonl`
-    only the types of questions are measured, without documents.
+    only the types of questions are measured, without documents; with `followups FILE.jsonl`
+    whether the last messages of conversations are understood, and with --docs what they find.
     """
     from bot.cli.evals import Files, evaluate
 
