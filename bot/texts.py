@@ -20,6 +20,10 @@ _SENTENCES: dict[str, dict[Language, str]] = {
     "stale": {"en": "may be out of date", "ru": "мог устареть"},
     "also_at": {"en": "also at {places}", "ru": "также в {places}"},
     "web": {"en": "web", "ru": "интернет"},
+    "said_before": {
+        "en": "from an earlier conversation, {date}",
+        "ru": "из прежнего разговора, {date}",
+    },
     "late_minutes": {
         "en": "You asked this {count} min ago, while I was away.",
         "ru": "Вы спросили это {count} мин. назад, меня не было на связи.",
@@ -121,6 +125,10 @@ _SENTENCES: dict[str, dict[Language, str]] = {
     "unknown_level": {
         "en": "There is no level `{level}`. Levels: {levels}.",
         "ru": "Нет уровня `{level}`. Уровни: {levels}.",
+    },
+    "in_settings": {
+        "en": "`{key}` has its rights from the settings file: they are changed there.",
+        "ru": "Права для `{key}` записаны в файле настроек: там их и меняют.",
     },
     "revoked": {"en": "No longer let in: `{key}`.", "ru": "Доступ закрыт: `{key}`."},
     "not_revoked": {

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from graph.errors import EmbedderError
+from graph.errors import EmbedderError, IndexEmpty, StoreError
 from graph.look import look, tokens_of
 from graph.model import Language, Ranked, Scope
 from graph.policy import Policy
-from graph.ports import Search, Vector
+from graph.ports import Candidate, Retriever, Search, Vector
 from graph.profile import Profile
+from graph.recollection import looked_for
 from graph.relevance import rank, relevance, search_terms
-from graph.state import Context
+from graph.state import Context, Recalled
 from graph.text import fold, parts, spaced
 from graph.view import QuestionView
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +46,93 @@ async def find(
     `word_vector` is the builtin embedder's vector of `text` when somebody has it already. With
     the embedder down, keywords alone are searched and the note says so.
     """
-    retriever = context.ports.retriever
-    profile = await retriever.profile()
-    notes: tuple[str, ...] = ()
+    wanted = _Wanted(text, language, scope, context, await _vector(text, context, word_vector))
+    return await _found(wanted)
+
+
+async def find_beside(
+    text: str,
+    language: Language,
+    scope: Scope,
+    context: Context,
+    word_vector: Vector | None = None,
+) -> tuple[Found, Recalled | None]:
+    """What the documents hold, and beside it what was said before in the scope's place.
+
+    Both are searched at once. Without the earlier conversations the documents still answer:
+    None stands for those that cannot be searched, too. Raises StoreError.
+    """
+    wanted = _Wanted(text, language, scope, context, await _vector(text, context, word_vector))
+    sessions = context.ports.sessions
+    if sessions is None or not scope.place:
+        return await _found(wanted), None
     try:
-        vector = await _embed(text, context, word_vector)
-        view = await look(text, language, profile, context.lexicon, vector)
+        async with asyncio.TaskGroup() as group:
+            found = group.create_task(_found(wanted))
+            said = group.create_task(_said(wanted, sessions))
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from failed  # the documents'; what was said raises nothing
+    return found.result(), said.result()
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is looked for; `vector` is None while the embedder is down."""
+
+    text: str
+    language: Language
+    scope: Scope
+    context: Context
+    vector: Vector | None
+
+
+async def _found(wanted: _Wanted) -> Found:
+    context, retriever, vector = wanted.context, wanted.context.ports.retriever, wanted.vector
+    profile = await retriever.profile()
+    try:
+        view = await look(wanted.text, wanted.language, profile, context.lexicon, vector)
     except EmbedderError:
-        notes = ("embedder_down",)
         vector = None
-        view = await look(text, language, profile, context.lexicon, None)
-    view = await _within(view, profile, scope, context)
-    candidates = await retriever.search(Search(search_terms(view), vector), scope)
+        view = await look(wanted.text, wanted.language, profile, context.lexicon, None)
+    view = await _within(view, profile, wanted.scope, retriever)
+    candidates = await retriever.search(Search(search_terms(view), vector), wanted.scope)
+    notes = ("embedder_down",) if vector is None else ()
     return Found(view, rank(view, candidates, profile, context.policy), notes)
+
+
+async def _said(wanted: _Wanted, sessions: Retriever) -> Recalled | None:
+    context, scope, text = wanted.context, wanted.scope, looked_for(wanted.text)
+    try:
+        profile = await sessions.profile()
+        same = text == wanted.text
+        vector = wanted.vector if same else await _vector(text, context, None)
+        view = await look(text, wanted.language, profile, context.lexicon, vector)
+        view = await _within(view, profile, scope, sessions)
+        hits = await sessions.search(Search(search_terms(view), vector), scope)
+        hits = await _open(hits, scope, context.ports.retriever)
+    except IndexEmpty:
+        return None
+    except (StoreError, EmbedderError) as error:
+        _log.warning("earlier conversations could not be searched: %s", error)
+        return None
+    return Recalled(view, rank(view, hits, profile, context.policy))
+
+
+async def _open(
+    hits: Sequence[Candidate], scope: Scope, documents: Retriever
+) -> Sequence[Candidate]:
+    """What was said from documents that the audience may read today, all of them."""
+    behind = {document for hit in hits for document in hit.passage.behind}
+    readable = await documents.readable(behind, scope) if behind else frozenset()
+    said = [hit for hit in hits if not hit.passage.stub]
+    return [hit for hit in said if readable.issuperset(hit.passage.behind)]
+
+
+async def _vector(text: str, context: Context, word_vector: Vector | None) -> Vector | None:
+    try:
+        return await _embed(text, context, word_vector)
+    except EmbedderError:
+        return None
 
 
 async def _embed(text: str, context: Context, word_vector: Vector | None) -> Vector:
@@ -70,14 +148,14 @@ async def _embed(text: str, context: Context, word_vector: Vector | None) -> Vec
 
 
 async def _within(
-    view: QuestionView, profile: Profile, scope: Scope, context: Context
+    view: QuestionView, profile: Profile, scope: Scope, retriever: Retriever
 ) -> QuestionView:
     """Named things count as known only when a document of the scope mentions them."""
     tokens = {name: {*tokens_of(name), *_stand_ins(name, view)} for name in view.named}
     known = {item for items in tokens.values() for item in items if profile.statistics.known(item)}
     if not known:
         return replace(view, unknown_names=view.named)
-    visible = await context.ports.retriever.mentioned(sorted(known), scope)
+    visible = await retriever.mentioned(sorted(known), scope)
     unseen = tuple(name for name, items in tokens.items() if not visible.intersection(items))
     return replace(view, unknown_names=unseen)
 

@@ -57,6 +57,15 @@ class SubQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class Recalled:
+    """What was said before in the place where the question is asked, best first, and the question
+    as those conversations see it."""
+
+    view: QuestionView
+    ranked: tuple[Ranked, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WebOutcome:
     """What the one web search did. `status` tells "nothing there" from "could not look"."""
 
@@ -95,6 +104,7 @@ class State(TypedDict, total=False):
     grade: Grade
     parts: tuple[SubQuestion, ...]  # empty until decomposed
     web: WebOutcome
+    said: Recalled | None  # earlier conversations; documents come first
     draft: Draft
     removed: tuple[Removal, ...]
     answer: Answer

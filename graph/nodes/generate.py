@@ -56,6 +56,8 @@ _ALARMING = re.compile(  # ordinary words of operations that filters take for vi
 REFUSED = "refused"
 """`Draft.insufficient` when the model itself declined: final, and no answer to keep."""
 
+_LABELS = {SourceType.WEB: "web_label", SourceType.SESSION: "said_label"}
+
 
 @dataclass(slots=True)
 class _Attempts:
@@ -159,9 +161,9 @@ async def _attempt(
 def _shower(
     runtime: Runtime[Context], state: State, given: Sequence[Ranked]
 ) -> Callable[[str], None]:
-    """Streams text; before the first piece of a web answer its label."""
-    web = all(item.passage.source_type is SourceType.WEB for item in given)
-    before = f"{web_label(state['language'])}\n\n" if web else ""
+    """Streams text; before the first piece of an answer that is not from documents its label."""
+    label = source_label(given, state["language"])
+    before = f"{label}\n\n" if label else ""
 
     def show(text: str) -> None:
         nonlocal before
@@ -172,8 +174,11 @@ def _shower(
     return show
 
 
-def web_label(language: Language) -> str:
-    return f"**{say('web_label', language)}**"
+def source_label(given: Sequence[Ranked], language: Language) -> str:
+    """What stands over an answer that is from the web, or from what was said before; else ""."""
+    kinds = {item.passage.source_type for item in given}
+    key = _LABELS.get(kinds.pop(), "") if len(kinds) == 1 else ""
+    return f"**{say(key, language)}**" if key else ""
 
 
 def sources_of(state: State, context: Context, given: Sequence[Ranked]) -> Sources:

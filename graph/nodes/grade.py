@@ -8,6 +8,9 @@ from langgraph.runtime import Runtime
 
 from graph.grading import grade as judge
 from graph.model import Grade, Verdict
+from graph.policy import Policy
+from graph.recollection import is_recollection
+from graph.retrieval import evidence
 from graph.state import Context, Stage, State
 
 
@@ -23,8 +26,29 @@ async def grade(state: State, runtime: Runtime[Context]) -> State:
         runtime.context.policy,
     )
     verdict = _with_parts(verdict, state)
+    said = _from_what_was_said(state, verdict, runtime.context.policy)
+    if said is not None:
+        runtime.stream_writer(Stage("grade", said["grade"].verdict.value))
+        return said
     runtime.stream_writer(Stage("grade", verdict.verdict.value))
     return {"grade": verdict}
+
+
+def _from_what_was_said(state: State, documents: Grade, policy: Policy) -> State | None:
+    """Earlier conversations as the evidence, where they hold the answer and the documents do not.
+
+    A question about what was said is answered by what was said, whatever the documents hold.
+    """
+    said = state.get("said")
+    if said is None or not said.ranked or "parts" in state:
+        return None
+    if documents.verdict is Verdict.RELEVANT and not is_recollection(state["resolved"]):
+        return None
+    verdict = judge(said.view, said.ranked, state["decision"].query_type, policy)
+    if verdict.verdict is not Verdict.RELEVANT:
+        return None
+    verdict = replace(verdict, reason=f"an earlier conversation: {verdict.reason}", critical=True)
+    return {"grade": verdict, "view": said.view, "ranked": evidence(said.ranked, policy)}
 
 
 def _with_parts(verdict: Grade, state: State) -> Grade:
