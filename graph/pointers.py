@@ -30,7 +30,7 @@ def _pattern(*alternatives: str, before: str = r"\b", after: str = r"\b") -> re.
 
 
 _OPENING = _pattern(
-    r"ok|okay|so|well|right|great|thanks|thx|thank you|hm+|oh",
+    r"ok|okay|so|well|right|great|thanks|thx|thank you|hm+|oh|got it|i see|makes sense|understood",
     r"ах|ок|окей|ладно|ну|так|понял|понятно|ясно|спасибо|спс|хорошо",
     before="^(?:",
     after=r"\b[\s,.!:;–—-]*)+",
@@ -40,18 +40,21 @@ _SWITCH = _pattern(
     r"(?:a )?(?:new|different|other) (?:question|topic)|separately|next question|moving on",
     r"changing (?:the )?(?:topic|subject)|(?:now )?something else|now about",
     r"кстати|(?:другой|еще|ещё|новый|отдельный|следующий) (?:один )?вопрос|вопрос не по теме",
-    r"не по теме|отдельно|о другом|другая тема|теперь (?:про|о|об)|и ещё вопрос",
+    r"не по теме|отдельно|(?:теперь )?(?:про|о) друго[ем]|другая тема|теперь (?:про|о|об)",
+    r"и ещё вопрос",
     before="^(?:and |и |а )?",
     after=r"\b[\s,.:;–—-]*",
 )
 _ELLIPSIS = _pattern(
-    r"and|but|or|what about|how about|what if|also|а если|ну а|а что|а|и|но|или",
+    r"and|but|or|what about|how about|what if|also|(?:the )?same (?:for|with|on|in)",
+    r"а если|ну а|а что|а|и|но|или|то же (?:самое )?(?:для|про|на|с|в)",
     before="^",
     after=r"\b[\s,]*",
 )
 _POINTER = _pattern(
     r"its?|it's|them|they|their|theirs|he|him|she|those|these|ones|both|mine",
     rf"(?:{_PLACE}|is|was|did|do|does|and|not|reset|fix|undo|stop|revert) that",
+    r"(?:can|could|should|will|would|must|has) that(?= \w+)",
     r"thats?(?= (?:is|mean|happen|why|way)\b)|that(?=\W*$)",
     r"(?:that|this)(?= (?:back|off|on|up|down|out|over|away|again|now|safely)\b)",
     r"this(?! (?:week|month|year|morning|time)\b)",
@@ -88,6 +91,7 @@ _HINTS = _pattern(
 )
 _CORRECTION = _pattern(
     r"i (?:mean|meant|said)|i(?: was|'m| am) (?:asking|talking) about|correction|rather|make that",
+    r"i actually (?:want(?:ed)?|need(?:ed)?|meant|mean)|actually,? (?:for|on|in)",
     r"(?:the )?wrong (?:alert|one|service|env|environment|node|cluster|name|word|question)",
     r"я про|я о|я об|(?:я )?имел[аи]? в виду|точнее|вернее|не тот|не та|не то|ошиб(?:ся|лась)",
     r"я спрашива\w+|я спросил[аи]?|речь о|вопрос про|опечат\w+",
