@@ -19,6 +19,7 @@ from bot.plots import Plots
 from bot.ports import KnowledgeIndex, Platform, Source
 from bot.registry import FACTORIES, factory
 from bot.roster import Roster
+from bot.sessions import SessionLog
 from bot.terminal import Terminal
 from bot.threads import FollowedThreads
 from graph.ports import ChatModel, Embedder, WebSearch
@@ -33,6 +34,7 @@ PORTS: dict[str, type] = {
     "roll.": Roll,
     "feedback.": FeedbackLog,
     "threads.": FollowedThreads,
+    "sessions.": SessionLog,
     "roster.": Roster,
     "platform.": Platform,
     "console": Terminal,
@@ -49,7 +51,7 @@ async def built(name: str, home: Path) -> Any:
     make = factory(name)
     if name in ("index.sqlite", "inbox.sqlite"):
         return await make(home / "some.db")
-    if name in ("roll.sqlite", "feedback.sqlite", "threads.sqlite"):
+    if name in ("roll.sqlite", "feedback.sqlite", "threads.sqlite", "sessions.sqlite"):
         return make(home / "some.db")
     if name == "platform.telegram":
         return make("123456789:AAexample-token-of-no-real-bot-at-all")
