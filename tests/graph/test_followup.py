@@ -55,6 +55,11 @@ got it. what is the retention of loki logs?
 спасибо, теперь про другое: как включить ночной режим алертов
 will we lose quorum when etcd is restored
 same origin policy of the portal: who may change it
+what happens if both prometheus replicas die
+these days who owns the billing database
+ok, and what are the resource limits of the prometheus pod
+а кто дежурит в выходные в команде сети
+кстати про бэкапы: кто их проверяет
 """.strip().splitlines()
 
 LEANING = """
