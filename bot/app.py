@@ -57,8 +57,10 @@ class App(Library):
         Bytes of a command line that are no text become question marks.
         """
         text = text.encode("utf-8", "replace").decode("utf-8")
+        access = self.settings.access
         scope = Scope(
-            levels=levels_up_to(level or self.settings.level),
+            tenant=access.tenant,
+            levels=levels_up_to(access.chosen(level or self.settings.level), access.levels),
             now=datetime.now(UTC),
             private_names=frozenset(self.settings.web_search.private_names),
         )

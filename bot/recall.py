@@ -98,7 +98,9 @@ def owners(answer: Answer) -> tuple[str, ...]:
 
 def covers(scope: Scope, other: Scope) -> bool:
     """True when an audience of `scope` may see all that was found for `other`."""
-    labels = EVERYBODY in scope.labels or other.labels <= scope.labels
+    labels = all(
+        EVERYBODY in own or any(theirs <= own for theirs in other.readers) for own in scope.readers
+    )
     types = scope.source_types is None or (
         other.source_types is not None and other.source_types <= scope.source_types
     )

@@ -6,6 +6,7 @@ scores belong to one question and travel beside the passage, never inside it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -77,14 +78,24 @@ class Access:
     place: str = ""  # the only place that may read it; "" for no such bound
 
 
-def levels_up_to(level: str) -> frozenset[str]:
-    """All audiences that a person of `level` may read. Raises ValueError for an unknown level."""
-    return frozenset(LEVELS[: LEVELS.index(level) + 1])
+def levels_up_to(level: str, levels: Sequence[str] = LEVELS) -> frozenset[str]:
+    """All audiences that a person of `level` may read; `levels` is the ladder, lowest first.
+    Raises ValueError for an unknown level."""
+    return frozenset(levels[: levels.index(level) + 1])
+
+
+def in_common(labels: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether a reader's labels open a document's: one is the same, or one of both is `all`."""
+    return EVERYBODY in labels or EVERYBODY in other or bool(labels & other)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an audience may read: a filter inside every query, never a sentence in a prompt."""
+    """What an audience may read: a filter inside every query, never a sentence in a prompt.
+
+    `labels` are those of one reader, `also` those of each further one: a document needs a label
+    in common with every reader, not one that all of them have.
+    """
 
     tenant: str = "default"
     levels: frozenset[str] = frozenset({LEVELS[0]})
@@ -93,14 +104,16 @@ class Scope:
     source_types: frozenset[SourceType] | None = None
     place: str = ""  # where it is asked: what was said there may be read there alone
     private_names: frozenset[str] = frozenset()  # never sent to a web search
+    also: frozenset[frozenset[str]] = frozenset()
+
+    @property
+    def readers(self) -> tuple[frozenset[str], ...]:
+        """The labels of each reader."""
+        return (self.labels, *self.also)
 
     def admits(self, access: Access) -> bool:
         """True when everybody in this scope may read what `access` describes, at `now`."""
-        labels_match = (
-            EVERYBODY in self.labels
-            or EVERYBODY in access.labels
-            or bool(self.labels & access.labels)
-        )
+        labels_match = all(in_common(labels, access.labels) for labels in self.readers)
         in_force = (access.effective_from is None or access.effective_from <= self.now) and (
             access.effective_until is None or self.now < access.effective_until
         )

@@ -30,18 +30,12 @@ app = typer.Typer(
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
-def _known(level: str) -> str:
-    if level and level not in LEVELS:
-        raise typer.BadParameter(f"{level!r} is none of: {', '.join(LEVELS)}")
-    return level
-
-
 Level = Annotated[
     str,
     typer.Option(
         metavar="LEVEL",
-        callback=_known,
-        help=f"Read only what this level may read: {', '.join(LEVELS)}.",
+        help="Read only what this level may read: "
+        f"{', '.join(LEVELS)}, unless belay.toml names others.",
     ),
 ]
 NoWeb = Annotated[bool, typer.Option("--no-web", help="Do not search the web for this.")]
@@ -174,16 +168,26 @@ def allow(
         str,
         typer.Option(
             metavar="LEVEL",
-            callback=_known,
-            help=f"What they may read: {', '.join(LEVELS)}; the first one by default.",
+            help=f"What they may read: {', '.join(LEVELS)}, or the levels that belay.toml names; "
+            "the first one by default.",
         ),
+    ] = "",
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL", help="A brand or team whose documents they may read; repeatable."
+        ),
+    ] = None,
+    tenant: Annotated[
+        str, typer.Option(metavar="TENANT", help="Whose documents; [access] tenant by default.")
     ] = "",
     admin: Annotated[bool, typer.Option("--admin", help="They may let others in.")] = False,
 ) -> None:
     """Let a person or a group talk to the bot."""
+    from bot.cli.access import Rights
     from bot.cli.access import allow as start
 
-    run(start, who, level, admin)
+    run(start, who, Rights(level, frozenset(label or ()), tenant, admin))
 
 
 @app.command()

@@ -131,7 +131,10 @@ COMMANDS: tuple[Command, ...] = (
         {"en": "let a person or a group in", "ru": "впустить человека или группу"},
         role=Role.ADMIN,
         changes=True,
-        usage={"en": "CODE [level] [admin]", "ru": "КОД [уровень] [admin]"},
+        usage={
+            "en": "CODE [level] [labels=a,b] [admin]",
+            "ru": "КОД [уровень] [labels=a,b] [admin]",
+        },
         spoken=a_key,
     ),
     Command(
