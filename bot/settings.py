@@ -30,6 +30,7 @@ from pydantic_settings import (
 )
 
 from bot.access_settings import AccessSettings
+from bot.audit_settings import AuditSettings
 from bot.chat_settings import (
     DeskSettings,
     RateSettings,
@@ -99,6 +100,7 @@ class Settings(BaseSettings):
     slack: SlackSettings = SlackSettings()
     sources: tuple[SourceSettings, ...] = ()
     oncall: OnCallSettings = OnCallSettings()
+    audit: AuditSettings = AuditSettings()
 
     @model_validator(mode="before")
     @classmethod

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from bot.access import Roll
+from bot.audit import Audit
 from bot.delivery import Mailbox
 from bot.feedback import FeedbackLog
 from bot.plots import Plots
@@ -34,6 +35,7 @@ PORTS: dict[str, type] = {
     "roll.": Roll,
     "feedback.": FeedbackLog,
     "threads.": FollowedThreads,
+    "audit.": Audit,
     "sessions.": SessionLog,
     "roster.": Roster,
     "platform.": Platform,
@@ -52,6 +54,8 @@ async def built(name: str, home: Path) -> Any:
     if name in ("index.sqlite", "inbox.sqlite"):
         return await make(home / "some.db")
     if name in ("roll.sqlite", "feedback.sqlite", "threads.sqlite", "sessions.sqlite"):
+        return make(home / "some.db")
+    if name == "audit.sqlite":
         return make(home / "some.db")
     if name == "platform.telegram":
         return make("123456789:AAexample-token-of-no-real-bot-at-all")
