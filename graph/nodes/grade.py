@@ -30,6 +30,7 @@ async def grade(state: State, runtime: Runtime[Context]) -> State:
     if said is not None:
         runtime.stream_writer(Stage("grade", said["grade"].verdict.value))
         return said
+    verdict = _beside_the_point(verdict, state)
     runtime.stream_writer(Stage("grade", verdict.verdict.value))
     return {"grade": verdict}
 
@@ -42,13 +43,33 @@ def _from_what_was_said(state: State, documents: Grade, policy: Policy) -> State
     said = state.get("said")
     if said is None or not said.ranked or "parts" in state:
         return None
-    if documents.verdict is Verdict.RELEVANT and not is_recollection(state["resolved"]):
-        return None
     verdict = judge(said.view, said.ranked, state["decision"].query_type, policy)
     if verdict.verdict is not Verdict.RELEVANT:
         return None
+    if not is_recollection(state["resolved"]) and _holds_more(documents, verdict):
+        return None
     verdict = replace(verdict, reason=f"an earlier conversation: {verdict.reason}", critical=True)
     return {"grade": verdict, "view": said.view, "ranked": evidence(said.ranked, policy)}
+
+
+def _holds_more(documents: Grade, said: Grade) -> bool:
+    """Documents come first, unless they pass without most of the asked words, and what was said
+    has these words."""
+    if documents.verdict is not Verdict.RELEVANT:
+        return False
+    return (
+        not documents.critical
+        or documents.coverage >= said.coverage
+        or documents.relevance >= said.relevance
+    )
+
+
+def _beside_the_point(verdict: Grade, state: State) -> Grade:
+    """Documents do not tell what people said: they are the nearest there is."""
+    if verdict.verdict is not Verdict.RELEVANT or not is_recollection(state["resolved"]):
+        return verdict
+    reason = "asks what was said, and no earlier conversation here holds it"
+    return replace(verdict, verdict=Verdict.PARTIAL, reason=reason, critical=True)
 
 
 def _with_parts(verdict: Grade, state: State) -> Grade:
