@@ -265,7 +265,9 @@ def calibration(
 def eval_(
     words: Annotated[
         list[str],
-        typer.Argument(metavar="[types | followups] FILE.jsonl", help="What to measure."),
+        typer.Argument(
+            metavar="[types | followups | access DIR] FILE.jsonl", help="What to measure."
+        ),
     ],
     docs: Annotated[
         Path | None,
@@ -287,6 +289,8 @@ def eval_(
     Recall, false answers and refusals, query types and milliseconds. With `types FILE.jsonl`
     only the types of questions are measured, without documents; with `followups FILE.jsonl`
     whether the last messages of conversations are understood, and with --docs what they find.
+    With `access DIR FILE.jsonl` people ask in their places; code 1 tells that somebody was
+    shown what they may not see.
     """
     from bot.cli.evals import Files, evaluate
 
