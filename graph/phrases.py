@@ -44,7 +44,7 @@ _EN = {
     "unsupported": "not in the sources",
     "stale": "This source was last updated on {date}: it may be out of date.",
     "older_edition": "An older edition, {title} ({date}), says otherwise.",
-    "disagree": "The documents disagree: {first} ({first_date}) and {second} ({second_date}).",
+    "disagree": "The documents disagree:",
     "ask_person": "Who may know: {people}.",
     "hand_off": "If it is urgent, ask the person on call or the team that owns the system.",
     "blank_question": "I see no question there. Ask about anything in your documents, for example: "
@@ -84,7 +84,7 @@ _RU = {
     "unsupported": "нет в источниках",
     "stale": "Источник обновлялся {date}: он мог устареть.",
     "older_edition": "В более старой редакции, {title} ({date}), сказано иначе.",
-    "disagree": "Документы расходятся: {first} ({first_date}) и {second} ({second_date}).",
+    "disagree": "Документы расходятся:",
     "ask_person": "Кто может знать: {people}.",
     "hand_off": "Если это срочно, спросите дежурного или команду, которая владеет системой.",
     "blank_question": "Не вижу вопроса. Спросите о чём угодно из документов, например: "

@@ -15,6 +15,7 @@ from langgraph.runtime import Runtime
 from graph import calls, prompts
 from graph.blocks import Kind, blocks
 from graph.context import asked, fence_for, fenced, key_of, language_name, selected
+from graph.disagreements import is_disputed, side_by_side
 from graph.extract import extract
 from graph.gate import insufficient
 from graph.literals import Claim, literals
@@ -64,7 +65,9 @@ async def verify(state: State, runtime: Runtime[Context]) -> State:
         gone = (Removal(draft.text.strip(), "no citation"),) if draft.text.strip() else ()
         failed = replace(draft, insufficient="no statement of the draft stands in the sources")
         return {"draft": failed, "removed": removed + gone, "calls": called}
-    answer = _answer(state, draft, result)
+    passages = [item.passage for item in draft.given]
+    text, cited = side_by_side(result.text, result.cited, passages, state["language"])
+    answer = _answer(state, draft, replace(result, text=text, cited=cited))
     return {"draft": draft, "answer": answer, "removed": removed, "calls": called}
 
 
@@ -159,18 +162,19 @@ def _answer(state: State, draft: Draft, result: Proven) -> Answer:
             for number, item in enumerate(cited, start=1)
         ),
         nearest=_nearest(state) if partial else (),
-        confidence=_confidence(state, cited),
+        confidence=_confidence(state, cited, result.text),
         missing=_missing(state),
         notes=_notes(state, result.text, web=web),
     )
 
 
-def _confidence(state: State, cited: Sequence[Ranked]) -> Confidence:
+def _confidence(state: State, cited: Sequence[Ranked], text: str) -> Confidence:
     if state["grade"].verdict is Verdict.PARTIAL:
         return Confidence.LOW
     level = confidence(max(item.scores.relevance for item in cited))
-    if level is Confidence.HIGH and _all_of(cited, SourceType.SESSION):
-        return Confidence.MEDIUM  # people remember, documents state
+    doubtful = _all_of(cited, SourceType.SESSION) or is_disputed(text, state["language"])
+    if level is Confidence.HIGH and doubtful:
+        return Confidence.MEDIUM  # people remember, documents state; two of them disagree
     return level
 
 
