@@ -183,6 +183,23 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "en": "Forgotten in this conversation: {count} turns, your questions and my answers.",
         "ru": "Забыто в этом разговоре реплик: {count} — ваши вопросы и мои ответы.",
     },
+    "forgot_everywhere": {
+        "en": "Forgotten in all our conversations: {count} turns, your questions and my answers.",
+        "ru": "Забыто во всех наших разговорах реплик: {count} — ваши вопросы и мои ответы.",
+    },
+    "forgot_conversation": {
+        "en": "Forgotten, all of this conversation: {count} turns.",
+        "ru": "Забыт весь этот разговор, реплик: {count}.",
+    },
+    "forgot_person": {
+        "en": "Forgotten, everything of `{key}`: {count} turns.",
+        "ru": "Забыто всё, что связано с `{key}`, реплик: {count}.",
+    },
+    "forgot_later": {
+        "en": "The search in earlier conversations could not be cleaned just now; I clean it with "
+        "its next run.",
+        "ru": "Поиск по прежним разговорам сейчас не удалось очистить; очищу при следующем обходе.",
+    },
     "forgot_nothing": {
         "en": "I remember nothing of yours in this conversation: 0 turns.",
         "ru": "В этом разговоре я ничего вашего не помню: реплик 0.",
