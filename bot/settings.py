@@ -55,6 +55,7 @@ from bot.sections import (
     Thresholds,
     WebSettings,
 )
+from bot.session_settings import SessionSettings
 from graph.policy import Limits, Policy
 
 PREFIX = "BELAY_"
@@ -100,6 +101,7 @@ class Settings(BaseSettings):
     slack: SlackSettings = SlackSettings()
     sources: tuple[SourceSettings, ...] = ()
     oncall: OnCallSettings = OnCallSettings()
+    sessions: SessionSettings = SessionSettings()
     audit: AuditSettings = AuditSettings()
 
     @model_validator(mode="before")
