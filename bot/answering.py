@@ -16,6 +16,7 @@ from bot import buttons
 from bot.access import Access, Role, Roll, is_personal, place_key
 from bot.asked import about, named
 from bot.asking import Asking, Keep, Way, question_id
+from bot.auditor import Auditor
 from bot.chat import Incoming, Kind, Place, Reply
 from bot.commands.call import Ask, Call, Command, Desk, may_use, parse
 from bot.commands.called import Called, called
@@ -43,10 +44,10 @@ _HOURS_FROM = timedelta(hours=2)  # from here on an age is told in hours
 class Answering:
     """The handler of the desk (bot/inbox.py). One for all conversations of a process.
 
-    `sources` lists what is indexed, `keep` stores traces, `contact` is who can always be asked,
-    `on_duty` who is on call, `watch` is what /oncall answers from, `web` allows the web search in
-    chats. `threads` are those in which the bot needs no mention. `roots` names the one slash
-    command of platforms that have one.
+    `sources` lists what is indexed, `keep` stores traces, `auditor` writes down who asked,
+    `contact` is who can always be asked, `on_duty` who is on call, `watch` is what /oncall answers
+    from, `web` allows the web search in chats. `threads` are those in which the bot needs no
+    mention. `roots` names the one slash command of platforms that have one.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Answering:
         feedback: FeedbackLog,
         *,
         keep: Keep,
+        auditor: Auditor | None = None,
         sources: Callable[[], Awaitable[Sequence[SourceRecord]]],
         web: bool = True,
         contact: str = "",
@@ -71,7 +73,7 @@ class Answering:
         self._access, self._roll = access, roll
         self._web, self._leave_strangers, self._now = web, leave_strangers, now
         self._recall = Recall(bounds)
-        self._asking = Asking(machine, self._recall, keep)
+        self._asking = Asking(machine, self._recall, keep, auditor)
         self._pressing = Pressing(
             self._asking,
             access,

@@ -8,6 +8,7 @@ from enum import StrEnum
 from hashlib import sha256
 
 from bot import buttons, logs
+from bot.auditor import Auditor
 from bot.chat import Incoming, Reply
 from bot.ports import Conversation
 from bot.recall import Exchange, Offer, Recall, Remembered, room
@@ -39,13 +40,17 @@ def question_id(event: Incoming) -> str:
 
 
 class Asking:
-    """`keep` stores the trace of each question, for `belay why`."""
+    """`keep` stores the trace of each question, for `belay why`; `auditor` writes down who asked
+    it."""
 
-    def __init__(self, machine: Machine, recall: Recall, keep: Keep) -> None:
+    def __init__(
+        self, machine: Machine, recall: Recall, keep: Keep, auditor: Auditor | None = None
+    ) -> None:
         self.machine = machine
         self._runbooks = Runbooks(machine)
         self._recall = recall
         self._keep = keep
+        self._auditor = auditor
 
     @property
     def has_web(self) -> bool:
@@ -68,7 +73,17 @@ class Asking:
         finished = await self.ask(question, conversation, way)
         pieces = [*_noted(before), self.shown(finished, question), *_noted(after)]
         shown = "\n\n".join(pieces)
-        await self.deliver(finished, question, event, conversation, way=way, shown=shown)
+        try:
+            await self.deliver(finished, question, event, conversation, way=way, shown=shown)
+        finally:
+            await self.audit(finished, question, event, way)
+
+    async def audit(
+        self, finished: Finished, question: Question, event: Incoming, way: str
+    ) -> None:
+        """Writes down who asked. To be awaited when the answer has left: it may take a moment."""
+        if self._auditor is not None:
+            await self._auditor(finished, question, event.person, event.place, way)
 
     async def deliver(
         self,

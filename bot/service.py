@@ -22,6 +22,7 @@ from typing import Literal
 from bot.access import Roll
 from bot.answering import Answering
 from bot.app import App
+from bot.auditor import Auditor, open_audit
 from bot.chat import Incoming
 from bot.delivery import Mailbox
 from bot.errors import AccessWithdrawn
@@ -166,6 +167,7 @@ def _answering(app: App, kept: Stores, watch: Watch | None) -> Answering:
         kept.roll,
         kept.feedback,
         keep=TraceLog(settings.home).add,
+        auditor=Auditor(open_audit(settings.home, settings.audit)),
         sources=app.index.sources,
         web=settings.web,
         contact=settings.contact,
