@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from graph.errors import EmbedderError, IndexEmpty, StoreError
-from graph.look import look, tokens_of
-from graph.model import Language, Ranked, Scope
+from graph.look import look, telling_words, tokens_of
+from graph.model import Language, Passage, Ranked, Scope
 from graph.policy import Policy
 from graph.ports import Candidate, Retriever, Search, Vector
 from graph.profile import Profile
 from graph.recollection import looked_for
 from graph.relevance import rank, relevance, search_terms
 from graph.state import Context, Recalled
-from graph.text import fold, parts, spaced
+from graph.text import fold, parts, spaced, tokens
 from graph.view import QuestionView
 
 _log = logging.getLogger(__name__)
@@ -109,6 +109,7 @@ async def _said(wanted: _Wanted, sessions: Retriever) -> Recalled | None:
         view = await look(text, wanted.language, profile, context.lexicon, vector)
         view = await _within(view, profile, scope, sessions)
         hits = await sessions.search(Search(search_terms(view), vector), scope)
+        hits = [hit for hit in hits if _tells(hit.passage, wanted.text)]
         hits = await _open(hits, scope, context.ports.retriever)
     except IndexEmpty:
         return None
@@ -124,8 +125,12 @@ async def _open(
     """What was said from documents that the audience may read today, all of them."""
     behind = {document for hit in hits for document in hit.passage.behind}
     readable = await documents.readable(behind, scope) if behind else frozenset()
-    said = [hit for hit in hits if not hit.passage.stub]
-    return [hit for hit in said if readable.issuperset(hit.passage.behind)]
+    return [hit for hit in hits if readable.issuperset(hit.passage.behind)]
+
+
+def _tells(passage: Passage, asked: str) -> bool:
+    """Whether a message says more than was asked: an earlier wording of a question answers none."""
+    return not passage.stub and not set(tokens(passage.text)) <= set(tokens(asked))
 
 
 async def _vector(text: str, context: Context, word_vector: Vector | None) -> Vector | None:
@@ -150,14 +155,18 @@ async def _embed(text: str, context: Context, word_vector: Vector | None) -> Vec
 async def _within(
     view: QuestionView, profile: Profile, scope: Scope, retriever: Retriever
 ) -> QuestionView:
-    """Named things count as known only when a document of the scope mentions them."""
+    """Words and named things count as known only when a document of the scope mentions them: what
+    stands in other documents must not show, not even by not being called unknown."""
+    words = telling_words(view.text, view.words)
     tokens = {name: {*tokens_of(name), *_stand_ins(name, view)} for name in view.named}
-    known = {item for items in tokens.values() for item in items if profile.statistics.known(item)}
-    if not known:
-        return replace(view, unknown_names=view.named)
-    visible = await retriever.mentioned(sorted(known), scope)
-    unseen = tuple(name for name, items in tokens.items() if not visible.intersection(items))
-    return replace(view, unknown_names=unseen)
+    wanted = frozenset().union(*words.values(), *tokens.values())
+    known = sorted(item for item in wanted if profile.statistics.known(item))
+    visible = await retriever.mentioned(known, scope) if known else frozenset()
+    return replace(
+        view,
+        unknown=tuple(word for word, items in words.items() if not visible & items),
+        unknown_names=tuple(name for name, items in tokens.items() if not visible & items),
+    )
 
 
 def _stand_ins(name: str, view: QuestionView) -> frozenset[str]:
