@@ -45,6 +45,8 @@ _EN = {
     "stale": "This source was last updated on {date}: it may be out of date.",
     "older_edition": "An older edition, {title} ({date}), says otherwise.",
     "disagree": "The documents disagree:",
+    "which_one": "Which one do you mean: {options}? Your documents answer this for each:",
+    "or": "or",
     "ask_person": "Who may know: {people}.",
     "hand_off": "If it is urgent, ask the person on call or the team that owns the system.",
     "blank_question": "I see no question there. Ask about anything in your documents, for example: "
@@ -85,6 +87,8 @@ _RU = {
     "stale": "Источник обновлялся {date}: он мог устареть.",
     "older_edition": "В более старой редакции, {title} ({date}), сказано иначе.",
     "disagree": "Документы расходятся:",
+    "which_one": "Уточните, что имеется в виду: {options}? В документах есть ответ для каждого:",
+    "or": "или",
     "ask_person": "Кто может знать: {people}.",
     "hand_off": "Если это срочно, спросите дежурного или команду, которая владеет системой.",
     "blank_question": "Не вижу вопроса. Спросите о чём угодно из документов, например: "
@@ -113,12 +117,18 @@ def day(moment: datetime | None, language: Language) -> str:
     return moment.date().isoformat() if moment else say("undated", language)
 
 
-def listed(items: Sequence[str], language: Language) -> str:
+def listed(items: Sequence[str], language: Language, joiner: str = "") -> str:
     """Items as a reader lists them: "a, b and c"."""
     if len(items) <= 1:
         return "".join(items)
-    joiner = "and" if language == "en" else "и"
+    joiner = joiner or ("and" if language == "en" else "и")
     return f"{', '.join(items[:-1])} {joiner} {items[-1]}"
+
+
+def asks_which(text: str) -> bool:
+    """True for a text of the machine that asks which of several things is meant."""
+    heads = (_SENTENCES[language]["which_one"].partition("{")[0] for language in LANGUAGES)
+    return text.startswith(tuple(heads))
 
 
 def never_mentioned(terms: Sequence[str], language: Language) -> str:
