@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -23,6 +24,7 @@ from bot.commands.called import Called, called
 from bot.commands.table import find
 from bot.feedback import FeedbackLog
 from bot.hand_off import HandOff, OnDuty
+from bot.minutes import Minutes
 from bot.oncall import Watch
 from bot.oncall_question import inquiry
 from bot.ports import Conversation, SourceRecord
@@ -31,8 +33,9 @@ from bot.pressing import Pressing
 from bot.recall import Bounds, Offer, Recall, room
 from bot.texts import language_of, literal, literal_code, text
 from bot.threads import FollowedThreads
+from graph.errors import StoreError
 from graph.machine import Machine
-from graph.model import Language, Question, Scope
+from graph.model import Document, Language, Question, Scope, Turn
 
 _log = logging.getLogger(__name__)
 
@@ -44,10 +47,11 @@ _HOURS_FROM = timedelta(hours=2)  # from here on an age is told in hours
 class Answering:
     """The handler of the desk (bot/inbox.py). One for all conversations of a process.
 
-    `sources` lists what is indexed, `keep` stores traces, `auditor` writes down who asked,
-    `contact` is who can always be asked, `on_duty` who is on call, `watch` is what /oncall answers
-    from, `web` allows the web search in chats. `threads` are those in which the bot needs no
-    mention. `roots` names the one slash command of platforms that have one.
+    `sources` lists what is indexed, `keep` stores traces, `auditor` writes down who asked and
+    `minutes` what was said, `contact` is who can always be asked, `on_duty` who is on call,
+    `watch` is what /oncall answers from, `web` allows the web search in chats. `threads` are those
+    in which the bot needs no mention. `roots` names the one slash command of platforms that have
+    one.
     """
 
     def __init__(
@@ -59,6 +63,7 @@ class Answering:
         *,
         keep: Keep,
         auditor: Auditor | None = None,
+        minutes: Minutes | None = None,
         sources: Callable[[], Awaitable[Sequence[SourceRecord]]],
         web: bool = True,
         contact: str = "",
@@ -73,7 +78,8 @@ class Answering:
         self._access, self._roll = access, roll
         self._web, self._leave_strangers, self._now = web, leave_strangers, now
         self._recall = Recall(bounds)
-        self._asking = Asking(machine, self._recall, keep, auditor)
+        self._minutes = minutes
+        self._asking = Asking(machine, self._recall, keep, auditor, minutes)
         self._pressing = Pressing(
             self._asking,
             access,
@@ -84,7 +90,7 @@ class Answering:
             web=web,
             now=now,
         )
-        self._desk = Desk(access, roll, self._recall, sources, threads, roots or {}, watch)
+        self._desk = Desk(access, roll, self._recall, sources, threads, roots or {}, watch, minutes)
         self._told: OrderedDict[str, datetime] = OrderedDict()
 
     async def __call__(
@@ -141,9 +147,13 @@ class Answering:
         if event.moved_to:
             await self._access.moved(event.place, event.moved_to)
             self._recall.move(event.place, event.moved_to)
+            if self._minutes is not None:
+                await self._minutes.move(event.place, event.moved_to)
 
     async def _question(self, event: Incoming, conversation: Conversation, late: bool) -> None:
         scope = await self._access.scope(event)
+        if scope is not None and self._minutes is not None:
+            await self._minutes.fill(self._recall, room(event))
         answered = self._recall.last(room(event)) is not None
         call = self._of_roster(event, called(event, self._desk.roots, answered=answered))
         if call is not None:
@@ -253,7 +263,7 @@ class Answering:
         self, event: Incoming, conversation: Conversation, scope: Scope, ask: Ask, late: bool
     ) -> None:
         words = ask.text
-        history = self._recall.history(room(event), event.person, scope, event.quote, event.context)
+        history = await self._history(event, scope)
         wanted = about(words, event, history) if ask.way is Way.ASK else named(words, event)
         question = Question(
             wanted,
@@ -269,6 +279,18 @@ class Answering:
             way=ask.way,
             before=self._late_note(event, words) if late else (),
             after=_unread(event, words),
+        )
+
+    async def _history(self, event: Incoming, scope: Scope) -> tuple[Turn, ...]:
+        """What was said before, without answers whose documents may not be read any more."""
+        place = room(event)
+        behind = self._recall.behind(place)
+        readable: frozenset[Document] = frozenset()
+        if behind:
+            with suppress(StoreError):
+                readable = await self._asking.machine.ports.retriever.readable(behind, scope)
+        return self._recall.history(
+            place, event.person, scope, event.quote, event.context, closed=behind - readable
         )
 
     def _late_note(self, event: Incoming, words: str) -> list[str]:

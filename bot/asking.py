@@ -10,10 +10,12 @@ from hashlib import sha256
 from bot import buttons, logs
 from bot.auditor import Auditor
 from bot.chat import Incoming, Reply
+from bot.minutes import Minutes
 from bot.ports import Conversation
 from bot.recall import Exchange, Offer, Recall, Remembered, room
 from bot.reply import to_markdown
 from bot.runbooks import Runbooks
+from bot.sessions import drawn_from
 from bot.texts import known, text
 from graph.machine import Finished, Machine
 from graph.model import Language, Question
@@ -41,16 +43,22 @@ def question_id(event: Incoming) -> str:
 
 class Asking:
     """`keep` stores the trace of each question, for `belay why`; `auditor` writes down who asked
-    it."""
+    it, `minutes` what was said."""
 
     def __init__(
-        self, machine: Machine, recall: Recall, keep: Keep, auditor: Auditor | None = None
+        self,
+        machine: Machine,
+        recall: Recall,
+        keep: Keep,
+        auditor: Auditor | None = None,
+        minutes: Minutes | None = None,
     ) -> None:
         self.machine = machine
         self._runbooks = Runbooks(machine)
         self._recall = recall
         self._keep = keep
         self._auditor = auditor
+        self._minutes = minutes
 
     @property
     def has_web(self) -> bool:
@@ -109,9 +117,17 @@ class Asking:
         )
         self._recall.remember(question.id, remembered)
         exchange = Exchange(
-            question.id, asker, question.text, answer.text, question.scope, event.text
+            question.id,
+            asker,
+            question.text,
+            answer.text,
+            question.scope,
+            event.text,
+            drawn_from(answer),
         )
         self._recall.add(room(event), exchange)
+        if self._minutes is not None:
+            await self._minutes.record(question, event, answer)
         post = event.private and event.place.kind != "private"
         if post:
             line = f"/{way} {trace.resolved}"

@@ -45,6 +45,20 @@ _WHEN = re.compile(
 )
 
 
+_PHRASAL = re.compile(
+    r"\b(fail|roll|cut|shut|start|set|clean|back|fall|hand|stand|log|sign|time|switch|take|turn|"
+    r"scale|speed|slow|check|lock|black|brown|power|hot|warm|flip|spin|kick|sync)[ -]"
+    r"(over|back|up|down|off|out|in|on|by)\b",
+    re.IGNORECASE,
+)
+
+
+def joined(text: str) -> str:
+    """`text` with verbs and their particles as one word: people write "fail over" of a failover,
+    and "roll it back" of a rollback."""
+    return _PHRASAL.sub(r"\1\2", text)
+
+
 def is_recollection(question: str) -> bool:
     """True for a question about what people, or the bot, said before."""
     return _CUE.search(question) is not None
@@ -55,5 +69,5 @@ def looked_for(question: str) -> str:
     or when nothing else is left."""
     if not is_recollection(question):
         return question
-    left = " ".join(_WHEN.sub(" ", _CUE.sub(" ", question)).split())
+    left = joined(" ".join(_WHEN.sub(" ", _CUE.sub(" ", question)).split()))
     return left if has_words(left) else question

@@ -1,7 +1,8 @@
 """Makes what was said findable: an index of its own, kept in step with the session log.
 
-A question with its verified answer is one passage, and so is each other message. A question
-without a verified answer is kept as a stub: it is known to have been asked, and answers nothing.
+A question with its verified answer is one passage, and so is each message that states something.
+A question without a verified answer is kept as a stub: it is known to have been asked, and answers
+nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from uuid import UUID, uuid5
 
 from bot.errors import IndexIncompatible
-from bot.ingest.embed import embed, heading_line, passage_text
+from bot.ingest.embed import embed, passage_text
 from bot.ingest.fingerprint import digest
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
@@ -34,6 +35,7 @@ from graph.followup import cut
 from graph.marks import without_marks
 from graph.model import LEVELS, Access, Document, Passage, SourceType
 from graph.ports import Embedder, Vector
+from graph.recollection import joined
 from graph.smalltalk import asks, is_blank, is_small_talk
 from graph.terms import Fields, TermCounts
 from graph.text import passage_language, tokens
@@ -44,6 +46,7 @@ VERSION = "sessions-1"
 
 _IDS = UUID("6f2b5a0e-9d0c-4c0e-8a53-6a1f4c1d7b52")
 _TOPIC = 120  # characters
+_STATEMENT = 5  # words
 _STATING = frozenset({"надо", "нужно", "стоит", "можно", "must", "should", "shall", "may"})
 
 
@@ -54,15 +57,18 @@ class Remark:
 
     turn: SessionTurn
     text: str
-    heading: tuple[str, ...]
+    asked: str  # the question that it answers, "" for other messages
+    topic: str
     behind: tuple[Document, ...]
-    stub: bool
+    stub: bool = False
 
     @property
     def fingerprint(self) -> str:
         turn = self.turn
         scope = (turn.scope.tenant, turn.talk, turn.at, turn.link)
-        return digest(repr((VERSION, scope, self.text, self.heading, self.behind)).encode())
+        return digest(
+            repr((VERSION, scope, self.text, self.asked, self.topic, self.behind)).encode()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,22 +135,25 @@ def _of_session(turns: Sequence[SessionTurn]) -> Iterator[Remark]:
         if turn.role == "answer" or is_blank(turn.text) or is_small_talk(turn.text):
             continue
         if answer is not None and answer.verified:
-            heading = tuple(dict.fromkeys((topic, _line(turn.text))))
             told = replace(turn, link=answer.link or turn.link)
             yield Remark(
-                told, without_marks(answer.text).strip(), heading, tuple(behind), stub=False
+                told, without_marks(answer.text).strip(), _line(turn.text), topic, tuple(behind)
             )
         else:
-            line = _line(turn.text)
-            heading = (topic,) if topic != line else ()
-            stub = turn.role == "question" or _only_asks(turn.text)
-            yield Remark(turn, turn.text, heading, tuple(behind), stub)
+            stub = _only_asks(turn.text) or (turn.role == "question" and _is_short(turn.text))
+            yield Remark(turn, turn.text, "", topic, tuple(behind), stub)
 
 
 def _only_asks(text: str) -> bool:
     """Whether a message is a question. "Надо переключить базу" begins like one, and is none."""
     first = text.split(maxsplit=1)[0].casefold()
     return text.rstrip().endswith("?") or (asks(first) and first not in _STATING)
+
+
+def _is_short(text: str) -> bool:
+    """Whether what was said to the bot is a search in key words, and no statement: in a thread that
+    it follows it hears what people tell each other, too."""
+    return len(text.split()) < _STATEMENT
 
 
 def _line(text: str) -> str:
@@ -176,7 +185,7 @@ async def _store(
     try:
         for start in range(0, len(remarks), options.gather):
             part = remarks[start : start + options.gather]
-            texts = [passage_text("", item.heading, item.text) for item in part]
+            texts = [passage_text("", (item.topic, item.asked), item.text) for item in part]
             vectors = await embed(embedder, texts, batch=options.batch, parallel=options.parallel)
             for item, vector in zip(part, vectors, strict=True):
                 await index.replace(SOURCE, _record(item), [_chunk(item, vector, lowest)])
@@ -230,7 +239,7 @@ def _chunk(remark: Remark, vector: Vector, lowest: str) -> Chunk:
         source_type=SourceType.SESSION,
         document=turn.id,
         title=f"{turn.at.astimezone(UTC):%Y-%m-%d}",
-        heading=remark.heading,
+        heading=(remark.asked,) if remark.asked else (),
         text=remark.text,
         uri=turn.link,
         language=passage_language(remark.text),
@@ -239,7 +248,9 @@ def _chunk(remark: Remark, vector: Vector, lowest: str) -> Chunk:
         behind=remark.behind,
     )
     fields = Fields(
-        body=tuple(tokens(remark.text)), heading=tuple(tokens(heading_line("", remark.heading)))
+        body=tuple(dict.fromkeys((*tokens(remark.text), *tokens(joined(remark.text))))),
+        heading=tuple(tokens(remark.asked)),
+        folders=tuple(tokens(remark.topic)),  # what the talk was about, beside what was said
     )
     # Two messages of one wording are two: each has its own date and its own documents behind it.
     content = digest(f"{turn.id}\x1f{remark.text}".encode())

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from langgraph.runtime import Runtime
-
-from graph.choices import Option, choice
-from graph.followup import asks_back
 from graph.grading import grade as judge
 from graph.model import Grade, Verdict
 from graph.policy import Policy
 from graph.recollection import is_recollection
 from graph.retrieval import evidence
 from graph.state import Context, Stage, State
+from langgraph.runtime import Runtime
+
+_NEARLY_ALL = 0.8  # coverage from which a message is what was asked for, however short it is
 
 
 async def grade(state: State, runtime: Runtime[Context]) -> State:
@@ -34,30 +33,26 @@ async def grade(state: State, runtime: Runtime[Context]) -> State:
         return said
     verdict = _beside_the_point(verdict, state)
     runtime.stream_writer(Stage("grade", verdict.verdict.value))
-    return {"grade": verdict, "options": _options(state, verdict)}
-
-
-def _options(state: State, verdict: Grade) -> tuple[Option, ...]:
-    """Nobody is asked twice, nor when nothing was found, nor about a part of the question."""
-    history = state["question"].history
-    asked = bool(history) and asks_back(history[-1])
-    if asked or verdict.verdict is Verdict.NONE or "parts" in state:
-        return ()
-    return choice(state["view"], state["considered"], state["decision"].query_type)
+    return {"grade": verdict}
 
 
 def _from_what_was_said(state: State, documents: Grade, policy: Policy) -> State | None:
     """Earlier conversations as the evidence, where they hold the answer and the documents do not.
 
-    A question about what was said is answered by what was said, whatever the documents hold.
+    A question about what was said is answered by what was said, whatever the documents hold; for
+    it the nearest that was said is worth showing, too.
     """
     said = state.get("said")
     if said is None or not said.ranked or "parts" in state:
         return None
+    asked = is_recollection(state["resolved"])
     verdict = judge(said.view, said.ranked, state["decision"].query_type, policy)
-    if verdict.verdict is not Verdict.RELEVANT:
+    if asked and verdict.coverage >= _NEARLY_ALL:
+        reason = "nearly all that was asked for was said"
+        verdict = replace(verdict, verdict=Verdict.RELEVANT, reason=reason)
+    if verdict.verdict is Verdict.NONE or (verdict.verdict is Verdict.PARTIAL and not asked):
         return None
-    if not is_recollection(state["resolved"]) and _holds_more(documents, verdict):
+    if not asked and _holds_more(documents, verdict):
         return None
     verdict = replace(verdict, reason=f"an earlier conversation: {verdict.reason}", critical=True)
     return {"grade": verdict, "view": said.view, "ranked": evidence(said.ranked, policy)}
