@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -16,12 +17,14 @@ from bot import buttons
 from bot.access import Access, Role, Roll, is_personal, place_key
 from bot.asked import about, named
 from bot.asking import Asking, Keep, Way, question_id
+from bot.auditor import Auditor
 from bot.chat import Incoming, Kind, Place, Reply
 from bot.commands.call import Ask, Call, Command, Desk, Sources, may_use, parse
 from bot.commands.called import Called, called
 from bot.commands.table import find
 from bot.feedback import FeedbackLog
 from bot.hand_off import HandOff, OnDuty
+from bot.minutes import Minutes
 from bot.oncall import Watch
 from bot.oncall_question import inquiry
 from bot.places import Moves
@@ -31,8 +34,9 @@ from bot.pressing import Pressing
 from bot.recall import Bounds, Offer, Recall, room
 from bot.texts import attachment, language_of, literal_code, text
 from bot.threads import FollowedThreads
+from graph.errors import StoreError
 from graph.machine import Machine
-from graph.model import Language, Question, Scope
+from graph.model import Document, Language, Question, Scope, Turn
 
 _log = logging.getLogger(__name__)
 
@@ -44,10 +48,11 @@ _HOURS_FROM = timedelta(hours=2)  # from here on an age is told in hours
 class Answering:
     """The handler of the desk (bot/inbox.py). One for all conversations of a process.
 
-    `sources` lists what a scope may read, `keep` stores traces, `contact` is who can always be
-    asked, `on_duty` who is on call, `watch` is what /oncall answers from, `web` allows the web
-    search in chats. `threads` are those in which the bot needs no mention. `roots` names the one
-    slash command of platforms that have one.
+    `sources` lists what a scope may read, `keep` stores traces, `auditor` writes down who asked and
+    `minutes` what was said, `contact` is who can always be asked, `on_duty` who is on call,
+    `watch` is what /oncall answers from, `web` allows the web search in chats. `threads` are those
+    in which the bot needs no mention. `roots` names the one slash command of platforms that have
+    one.
     """
 
     def __init__(
@@ -58,6 +63,8 @@ class Answering:
         feedback: FeedbackLog,
         *,
         keep: Keep,
+        auditor: Auditor | None = None,
+        minutes: Minutes | None = None,
         sources: Sources,
         web: bool = True,
         contact: str = "",
@@ -72,8 +79,11 @@ class Answering:
         self._access, self._roll = access, roll
         self._web, self._leave_strangers, self._now = web, leave_strangers, now
         self._recall = Recall(bounds)
+        self._minutes = minutes
         self._moves = Moves()
-        self._asking = Asking(machine, self._recall, keep, self._moves)
+        self._asking = Asking(
+            machine, self._recall, keep, moves=self._moves, auditor=auditor, minutes=minutes
+        )
         self._pressing = Pressing(
             self._asking,
             access,
@@ -84,7 +94,7 @@ class Answering:
             web=web,
             now=now,
         )
-        self._desk = Desk(access, roll, self._recall, sources, threads, roots or {}, watch)
+        self._desk = Desk(access, roll, self._recall, sources, threads, roots or {}, watch, minutes)
         self._told: OrderedDict[str, datetime] = OrderedDict()
 
     async def __call__(
@@ -142,9 +152,13 @@ class Answering:
             await self._access.moved(event.place, event.moved_to)
             self._recall.move(event.place, event.moved_to)
             self._moves.add(event.place, event.moved_to)
+            if self._minutes is not None:
+                await self._minutes.move(event.place, event.moved_to)
 
     async def _question(self, event: Incoming, conversation: Conversation, late: bool) -> None:
         scope = await self._access.scope(event)
+        if scope is not None and self._minutes is not None:
+            await self._minutes.fill(self._recall, room(event))
         answered = self._recall.last(room(event)) is not None
         call = self._of_roster(event, called(event, self._desk.roots, answered=answered))
         if call is not None:
@@ -254,7 +268,7 @@ class Answering:
         self, event: Incoming, conversation: Conversation, scope: Scope, ask: Ask, late: bool
     ) -> None:
         words = ask.text
-        history = self._recall.history(room(event), event.person, scope, event.quote, event.context)
+        history = await self._history(event, scope)
         wanted = about(words, event, history) if ask.way is Way.ASK else named(words, event)
         question = Question(
             wanted,
@@ -270,6 +284,18 @@ class Answering:
             way=ask.way,
             before=self._late_note(event, words) if late else (),
             after=_unread(event, words),
+        )
+
+    async def _history(self, event: Incoming, scope: Scope) -> tuple[Turn, ...]:
+        """What was said before, without answers whose documents may not be read any more."""
+        place = room(event)
+        behind = self._recall.behind(place)
+        readable: frozenset[Document] = frozenset()
+        if behind:
+            with suppress(StoreError):
+                readable = await self._asking.machine.ports.retriever.readable(behind, scope)
+        return self._recall.history(
+            place, event.person, scope, event.quote, event.context, closed=behind - readable
         )
 
     def _late_note(self, event: Incoming, words: str) -> list[str]:

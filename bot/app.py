@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bot.errors import StorageError
 from bot.ingest.version import CHUNKER_VERSION
 from bot.ports import IndexInfo, KnowledgeIndex
 from bot.registry import factory
@@ -21,7 +23,9 @@ from graph.ports import ChatModel, Embedder, Ports, WebSearch
 if TYPE_CHECKING:
     from graph.machine import Machine
 
-INDEX_FILE = "index.db"
+INDEX_FILE, SESSIONS_FILE = "index.db", "sessions.db"
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ class Library:
     index: KnowledgeIndex
     embedder: Embedder
     words: Embedder  # the builtin one: glossary and query types
+    sessions: KnowledgeIndex | None = field(default=None, kw_only=True)  # earlier conversations
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +62,10 @@ class App(Library):
         Bytes of a command line that are no text become question marks.
         """
         text = text.encode("utf-8", "replace").decode("utf-8")
+        access = self.settings.access
         scope = Scope(
-            levels=levels_up_to(level or self.settings.level),
+            tenant=access.tenant,
+            levels=levels_up_to(access.chosen(level or self.settings.level), access.levels),
             now=datetime.now(UTC),
             private_names=frozenset(self.settings.web_search.private_names),
         )
@@ -85,15 +92,24 @@ async def opened(
 
         if check:
             await _check(library)
+        sessions = await _sessions(stack, library, home or settings.home)
         ports = Ports(
             retriever=library.index,
             embedder=library.embedder,
             words=library.words,
             model=await _kept(stack, await make_model(settings)),
             web=web or await _kept(stack, make_web(settings)),
+            sessions=sessions,
         )
         machine = Machine(ports, settings.policy(), settings.limit_values())
-        yield App(settings, library.index, library.embedder, library.words, machine)
+        yield App(
+            settings,
+            library.index,
+            library.embedder,
+            library.words,
+            machine,
+            sessions=sessions,
+        )
 
 
 @asynccontextmanager
@@ -145,6 +161,31 @@ async def require_compatible(index: KnowledgeIndex, embedder: Embedder) -> Index
 async def open_index(folder: Path) -> KnowledgeIndex:
     """The index in `folder`, made when it is not there. Raises StorageError."""
     index: KnowledgeIndex = await factory("index.sqlite")(folder / INDEX_FILE)
+    return index
+
+
+async def open_sessions(library: Library, folder: Path) -> KnowledgeIndex:
+    """The index of earlier conversations in `folder`, made when it is not there.
+
+    It can always be made again from the session log: what was indexed with other tools is
+    dropped. Raises StorageError.
+    """
+    index: KnowledgeIndex = await factory("index.sqlite")(folder / SESSIONS_FILE)
+    info, embedder = await index.info(), library.embedder
+    if info.chunks and (info.embedder, info.dimension) != (embedder.name, embedder.dimension):
+        await index.reset()
+    return index
+
+
+async def _sessions(stack: AsyncExitStack, library: Library, folder: Path) -> KnowledgeIndex | None:
+    """None when they are not asked for, or cannot be opened: documents still answer."""
+    if not library.settings.sessions.recall:
+        return None
+    try:
+        index: KnowledgeIndex = await _kept(stack, await open_sessions(library, folder))
+    except StorageError as error:
+        _log.warning("earlier conversations cannot be searched: %s %s", error, error.remedy)
+        return None
     return index
 
 

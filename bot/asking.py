@@ -9,12 +9,15 @@ from enum import StrEnum
 from hashlib import sha256
 
 from bot import buttons, logs
+from bot.auditor import Auditor
 from bot.chat import Incoming, Reply
+from bot.minutes import Minutes
 from bot.places import Moves
 from bot.ports import Conversation
 from bot.recall import Exchange, Offer, Recall, Remembered, room
 from bot.reply import to_markdown
 from bot.runbooks import Runbooks
+from bot.sessions import drawn_from
 from bot.texts import known, text
 from graph.machine import Finished, Machine
 from graph.model import Language, Question
@@ -42,12 +45,22 @@ def question_id(event: Incoming) -> str:
 
 class Asking:
     """`keep` stores the trace of each question, for `belay why`; `moves` knows where a place is
-    by the time that it is answered."""
+    by the time that it is answered; `auditor` writes down who asked, `minutes` what was said."""
 
-    def __init__(self, machine: Machine, recall: Recall, keep: Keep, moves: Moves) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        recall: Recall,
+        keep: Keep,
+        *,
+        moves: Moves,
+        auditor: Auditor | None = None,
+        minutes: Minutes | None = None,
+    ) -> None:
         self.machine = machine
         self._runbooks = Runbooks(machine)
         self._recall, self._keep, self._moves = recall, keep, moves
+        self._auditor, self._minutes = auditor, minutes
 
     @property
     def has_web(self) -> bool:
@@ -70,7 +83,17 @@ class Asking:
         finished = await self.ask(question, conversation, way)
         pieces = [*_noted(before), self.shown(finished, question), *_noted(after)]
         shown = "\n\n".join(pieces)
-        await self.deliver(finished, question, event, conversation, way=way, shown=shown)
+        try:
+            await self.deliver(finished, question, event, conversation, way=way, shown=shown)
+        finally:
+            await self.audit(finished, question, event, way)
+
+    async def audit(
+        self, finished: Finished, question: Question, event: Incoming, way: str
+    ) -> None:
+        """Writes down who asked. To be awaited when the answer has left: it may take a moment."""
+        if self._auditor is not None:
+            await self._auditor(finished, question, event.person, event.place, way)
 
     async def deliver(
         self,
@@ -97,9 +120,17 @@ class Asking:
         )
         self._recall.remember(question.id, remembered)
         exchange = Exchange(
-            question.id, asker, question.text, answer.text, question.scope, event.text
+            question.id,
+            asker,
+            question.text,
+            answer.text,
+            question.scope,
+            event.text,
+            drawn_from(answer),
         )
         self._recall.add(room(event), exchange)
+        if self._minutes is not None:
+            await self._minutes.record(question, event, answer)
         post = event.private and event.place.kind != "private"
         if post:
             line = f"/{way} {trace.resolved}"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from bot.access_settings import AccessSettings
 from bot.app import Library
 from bot.errors import SourceError
 from bot.ingest.lock import held
@@ -24,13 +25,13 @@ LOCK_FILE = "sync.lock"
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """A folder and how it is read."""
+    """A folder and how it is read. Without `access` the defaults of the settings hold."""
 
     name: str
     path: Path
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    access: Access = field(default_factory=Access)
+    access: Access | None = None
 
 
 async def shelves(app: Library, folders: Sequence[Path], *, every: bool = False) -> list[Shelf]:
@@ -90,12 +91,14 @@ async def sync_shelf(
     allow_loss: bool = False,
 ) -> SyncReport:
     """Brings one folder up to date, and the index's profile with it. Raises BotError."""
-    ingest = app.settings.ingest
+    ingest, access = app.settings.ingest, app.settings.access
     source = _source(app, shelf)
     if shelf.name not in [record.name for record in await app.index.sources()]:
         await check(app, shelf)  # a path with a typing error is not remembered
     options = SyncOptions(
-        access=shelf.access,
+        access=shelf.access or access.documents(),
+        folders=access.rules(),
+        levels=access.levels,
         location=str(shelf.path),
         max_file_bytes=ingest.max_file_bytes,
         mask_secrets=ingest.mask_secrets,
@@ -127,7 +130,7 @@ def _source(app: Library, shelf: Shelf) -> Source:
 
 async def _known(app: Library) -> list[Shelf]:
     """Folders from the settings, then those that were synced before, each once."""
-    listed = [_from_settings(item) for item in app.settings.sources]
+    listed = [_from_settings(item, app.settings.access) for item in app.settings.sources]
     return _with_synced(listed, await app.index.sources())
 
 
@@ -144,9 +147,10 @@ def _with_synced(listed: list[Shelf], records: Sequence[SourceRecord]) -> list[S
     return listed + synced
 
 
-def _from_settings(item: SourceSettings) -> Shelf:
+def _from_settings(item: SourceSettings, defaults: AccessSettings) -> Shelf:
     path = item.path.expanduser()
-    access = Access(audience=item.audience, labels=frozenset(item.labels))
+    access = defaults.documents(item.audience, item.labels)
+    access = replace(access, tenant=item.tenant or access.tenant)
     return Shelf(item.name or path.resolve().name, path, item.include, item.exclude, access)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
-from bot.chat import Incoming, Reply
+from bot.chat import Incoming, Place, Reply
 from graph.model import Access, Passage, Scope, SourceType
 from graph.ports import Retriever, Vector
 from graph.profile import Profile
@@ -214,6 +214,14 @@ class Completing(Protocol):
         """The event with what had to be looked up: who asks, who reads along, what was said
         before. Called when the event is worked on, long after it was acknowledged. Raises
         DeliveryFailed, PlatformGone."""
+
+
+@runtime_checkable
+class Linking(Protocol):
+    """A platform whose messages have addresses. Optional."""
+
+    def link(self, place: Place, message_id: str) -> str:
+        """Opens a message for those who may read it; "" where there is no such address."""
 
 
 @dataclass(frozen=True, slots=True)

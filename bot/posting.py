@@ -66,13 +66,31 @@ class Posting:
         way, known = Way(name), self._recall.answer(press.question_id, event.place)
         question = Question(argument, question_id(event), scope, web_allowed=self._web)
         finished = await self._same(known, question) or await self._asking.ask(question, None, way)
+        try:
+            return await self._shown(finished, question, event, press, conversation)
+        finally:
+            await self._asking.audit(finished, question, event, "post")
+
+    async def _shown(
+        self,
+        finished: Finished,
+        question: Question,
+        event: Incoming,
+        press: Press,
+        conversation: Conversation,
+    ) -> Reply:
+        """Shows the answer to everybody in the place, when there is one."""
+        name, argument = parse(event.text) or ("", "")
+        known = self._recall.answer(press.question_id, event.place)
         answer = finished.answer
         if answer.outcome is Outcome.FAILED:
             return Reply(answer.text, private=True)
         if answer.outcome is Outcome.NOT_FOUND:
             return Reply(text("not_posted", answer.language), private=True)
         shown = f"> {literal(argument)}\n\n{self._asking.shown(finished, question)}"
-        await self._asking.deliver(finished, question, event, conversation, way=way, shown=shown)
+        await self._asking.deliver(
+            finished, question, event, conversation, way=Way(name), shown=shown
+        )
         self._recall.withdraw(press.question_id)
         anew = known is None or _documents(known.answer) != _documents(answer)
         return Reply(text("posted_anew" if anew else "posted", answer.language), private=True)

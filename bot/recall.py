@@ -13,9 +13,10 @@ from datetime import timedelta
 from typing import TypeVar
 
 from bot.chat import Incoming, Person, Place, Quote
+from bot.sessions import Selection
 from bot.subject import subject, transcript
 from graph.followup import ASKER, BOT, cut
-from graph.model import EVERYBODY, Answer, Citation, Ranked, Scope, Turn
+from graph.model import EVERYBODY, Answer, Citation, Document, Ranked, Scope, Turn
 from graph.text import WORD, fold, normalise
 from graph.trace import Trace
 
@@ -53,6 +54,7 @@ class Exchange:
     reply: str
     scope: Scope
     said: str = ""
+    behind: tuple[Document, ...] = ()  # what the reply was drawn from
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,9 @@ def owners(answer: Answer) -> tuple[str, ...]:
 
 def covers(scope: Scope, other: Scope) -> bool:
     """True when an audience of `scope` may see all that was found for `other`."""
-    labels = EVERYBODY in scope.labels or other.labels <= scope.labels
+    labels = all(
+        EVERYBODY in own or any(theirs <= own for theirs in other.readers) for own in scope.readers
+    )
     types = scope.source_types is None or (
         other.source_types is not None and other.source_types <= scope.source_types
     )
@@ -163,17 +167,20 @@ class Recall:
         scope: Scope,
         quote: Quote | None,
         context: Sequence[Quote] = (),
+        *,
+        closed: frozenset[Document] = frozenset(),
     ) -> tuple[Turn, ...]:
         """What was said before, oldest first, as `person` may be reminded of it.
 
         A reply to one of the bot's answers goes on from there; a reply to any other message is
         about that message and nothing else. `context` is what people said in the thread: before
-        the exchanges, and after them. Speakers are opaque ids, the asker is "user".
+        the exchanges, and after them. Speakers are opaque ids, the asker is "user". `closed` are
+        documents that may not be read any more: what was drawn from them is not told again.
         """
         said = [
             item
             for item in self._exchanges.get(place.conversation, [])
-            if covers(scope, item.scope)
+            if covers(scope, item.scope) and not closed.intersection(item.behind)
         ]
         if quote is None or not quote.text.strip():
             first, last = _around(said, context)
@@ -196,20 +203,34 @@ class Recall:
             known = self._answers[question_id]
             self._answers[question_id] = replace(known, place=replace(known.place, id=new_id))
 
-    def forget_asker(self, event: Incoming) -> int:
-        """Drops the asker's exchanges in this conversation, and what their buttons know of them;
-        returns how many turns went. Asked for in private, those in all of the place."""
-        asker, key = event.person.key, room(event).conversation
-        start = _prefix(event.place)
-        gone: list[Exchange] = []
+    def behind(self, place: Place) -> frozenset[Document]:
+        """The documents that the conversation's answers were drawn from."""
+        said = self._exchanges.get(place.conversation, [])
+        return frozenset(document for item in said for document in item.behind)
+
+    def knows(self, place: Place) -> bool:
+        """Whether this process has met the conversation."""
+        return place.conversation in self._exchanges
+
+    def fill(self, place: Place, exchanges: Sequence[Exchange]) -> None:
+        """What was said before this process met the conversation, oldest first."""
+        _put(self._exchanges, place.conversation, [], self.bounds.conversations)
+        for exchange in exchanges:
+            self.add(place, exchange)
+
+    def forget_selected(self, selection: Selection) -> set[str]:
+        """Drops the exchanges that match, and what their buttons know of them; returns the ids of
+        the questions that went."""
+        gone: set[str] = set()
         for name, said in self._exchanges.items():
-            if name == key or (event.private and name.startswith(start)):
-                gone += [item for item in said if item.asker == asker]
-                said[:] = [item for item in said if item.asker != asker]
-        for item in gone:
-            self._answers.pop(item.question_id, None)
-            self._offers.pop(item.question_id, None)
-        return 2 * len(gone)
+            if selection.conversation in ("", name) and name.startswith(selection.place):
+                out = [item for item in said if selection.person in ("", item.asker)]
+                said[:] = [item for item in said if item not in out]
+                gone |= {item.question_id for item in out}
+        for question_id in gone:
+            self._answers.pop(question_id, None)
+            self._offers.pop(question_id, None)
+        return gone
 
     def forget(self, place: Place) -> None:
         """Drops what was said in a place, in all its topics."""

@@ -17,6 +17,8 @@ FACTORIES: dict[str, str] = {
     "roll.sqlite": "adapters.sqlite.roll:SqliteRoll",
     "feedback.sqlite": "adapters.sqlite.feedback:SqliteFeedback",
     "threads.sqlite": "adapters.sqlite.threads:SqliteThreads",
+    "audit.sqlite": "adapters.sqlite.audit:SqliteAudit",
+    "sessions.sqlite": "adapters.sqlite.sessions:SqliteSessions",
     "roster.ical": "adapters.ical:create",
     "platform.slack": "adapters.slack:create",
     "platform.telegram": "adapters.telegram:create",

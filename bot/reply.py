@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from bot.texts import text
-from graph.model import Answer, Citation, Language, SourceType
+from graph.model import Answer, Citation, Language, Passage, SourceType
 from graph.phrases import say
 
 _WORD = re.compile(r"\w+")
@@ -37,6 +37,8 @@ def source_line(citation: Citation, language: Language, stale_days: int, now: da
     heading = [part for part in passage.heading if _words(part) != _words(passage.title)]
     title = " › ".join([passage.title, *heading])
     place = passage.uri or passage.document
+    if passage.source_type is SourceType.SESSION:
+        return f"[{citation.number}] {_said(passage, language)}"
     if passage.source_type is SourceType.WEB:
         return f"[{citation.number}] {title} — {place} ({text('web', language)})"
     facts: list[str] = []
@@ -50,6 +52,13 @@ def source_line(citation: Citation, language: Language, stale_days: int, now: da
         facts.append(text("also_at", language, places=", ".join(passage.also_at)))
     tail = f" ({', '.join(facts)})" if facts else ""
     return f"[{citation.number}] {title} — {place}{tail}"
+
+
+def _said(passage: Passage, language: Language) -> str:
+    """When it was said, with the way there where the platform has one."""
+    date = passage.updated_at.date().isoformat() if passage.updated_at else "?"
+    line = text("said_before", language, date=date)
+    return f"{line} — {passage.uri}" if passage.uri else line
 
 
 def _words(heading: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.access import Access, Roll
+from bot.access import Access, Groups, Roll, no_groups
 from bot.registry import factory
 from bot.settings import Settings
 
@@ -17,9 +17,11 @@ def open_roll(home: Path) -> Roll:
     return roll
 
 
-def make_access(settings: Settings, roll: Roll) -> Access:
+def make_access(settings: Settings, roll: Roll, groups: Groups = no_groups) -> Access:
     return Access(
         roll,
         frozenset(settings.admins),
+        directory=settings.access.directory(),
+        groups=groups,
         private_names=frozenset(settings.web_search.private_names),
     )

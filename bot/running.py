@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -23,7 +23,8 @@ from typing import Literal
 from bot.access import Roll
 from bot.answering import Answering
 from bot.app import App
-from bot.chat import Incoming
+from bot.auditor import Auditor, open_audit
+from bot.chat import Incoming, Place
 from bot.commands.sources import readable_sources
 from bot.delivery import Mailbox
 from bot.errors import AccessWithdrawn
@@ -33,10 +34,13 @@ from bot.inbox import Desk
 from bot.ingest.lock import as_seen
 from bot.library import LOCK_FILE
 from bot.limits import Limiter
+from bot.minutes import Minutes
 from bot.oncall import Watch, make_watch
-from bot.ports import Completing, Conversation, Platform, SourceRecord
+from bot.ports import Completing, Conversation, Linking, Platform, SourceRecord
 from bot.registry import factory
 from bot.roll import make_access, open_roll
+from bot.session_runs import SessionRuns, open_log
+from bot.sessions import SessionLog
 from bot.threads import FollowedThreads
 from bot.traces import TraceLog
 from graph.model import Scope
@@ -100,7 +104,9 @@ class Bot:
         self._grace = settings.desk.grace
         self._receiving = 0  # platforms
         self._watch = make_watch(settings.oncall, settings.home)
-        self._answering = _answering(app, kept, self._watch)
+        log = open_log(settings)
+        self._answering = _answering(app, kept, self._watch, self._minutes(app, log))
+        self._runs = SessionRuns(app, log, app.sessions) if app.sessions else None
         wanted = Wanted(self._answering.on_added, _home(app, kept), kept.threads)
         self._platforms = {platform.name: platform for platform in make(wanted)}
         self._desk = Desk(
@@ -124,7 +130,7 @@ class Bot:
                 stack.push_async_callback(platform.close)
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._desk.run())
-                reading = group.create_task(self._watch.roster.run()) if self._watch else None
+                beside = [group.create_task(work) for work in self._beside()]
                 receiving = [
                     group.create_task(self._receive(platform))
                     for platform in self._platforms.values()
@@ -134,8 +140,31 @@ class Bot:
                     task.cancel()
                 await asyncio.wait(receiving)
                 await self._desk.drain(self._grace)
-                if reading is not None:
-                    reading.cancel()
+                for task in beside:
+                    task.cancel()
+            if self._runs is not None:
+                await self._runs.last()
+
+    def _beside(self) -> Iterator[Coroutine[None, None, None]]:
+        """What goes on beside the answering."""
+        if self._watch is not None:
+            yield self._watch.roster.run()
+        if self._runs is not None:
+            yield self._runs.run()
+
+    def _minutes(self, app: App, log: SessionLog) -> Minutes:
+        settings = app.settings
+        return Minutes(
+            log,
+            index=app.sessions,
+            drop_traces=TraceLog(settings.home).forget,
+            audit=open_audit(settings.home, settings.audit),
+            link=self._link,
+        )
+
+    def _link(self, place: Place, message_id: str) -> str:
+        platform = self._platforms[place.platform]
+        return platform.link(place, message_id) if isinstance(platform, Linking) else ""
 
     def _conversation(self, event: Incoming) -> Conversation:
         return self._platforms[event.place.platform].conversation(event)
@@ -162,7 +191,7 @@ class Bot:
             raise RuntimeError(f"{platform.name} stopped receiving")
 
 
-def _answering(app: App, kept: Stores, watch: Watch | None) -> Answering:
+def _answering(app: App, kept: Stores, watch: Watch | None, minutes: Minutes) -> Answering:
     settings = app.settings
     return Answering(
         app.machine,
@@ -170,6 +199,8 @@ def _answering(app: App, kept: Stores, watch: Watch | None) -> Answering:
         kept.roll,
         kept.feedback,
         keep=TraceLog(settings.home).add,
+        auditor=Auditor(open_audit(settings.home, settings.audit)),
+        minutes=minutes,
         sources=partial(readable_sources, app.index),
         web=settings.web,
         contact=settings.contact,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from bot.chat_settings import Section
-from graph.model import LEVELS
 from graph.policy import Limits, Policy
 
 _POLICY, _LIMITS = Policy(), Limits()
@@ -79,15 +78,9 @@ class SourceSettings(Section):
     name: str = ""
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    audience: str = LEVELS[0]
-    labels: tuple[str, ...] = ("all",)
-
-    @field_validator("audience")
-    @classmethod
-    def known_level(cls, value: str) -> str:
-        if value not in LEVELS:
-            raise ValueError(f"unknown level {value!r}; use one of {', '.join(LEVELS)}")
-        return value
+    audience: str = ""  # the lowest level
+    labels: tuple[str, ...] = Field(default=("all",), min_length=1)
+    tenant: str = ""  # that of [access]
 
 
 class IngestSettings(Section):

@@ -24,6 +24,8 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from bot.access_settings import AccessSettings
+from bot.audit_settings import AuditSettings
 from bot.chat_settings import (
     DeskSettings,
     RateSettings,
@@ -48,7 +50,7 @@ from bot.sections import (
     Thresholds,
     WebSettings,
 )
-from graph.model import LEVELS
+from bot.session_settings import SessionSettings
 from graph.policy import Limits, Policy
 
 PREFIX = "BELAY_"
@@ -71,13 +73,14 @@ class Settings(BaseSettings):
     )
 
     home: Path = Path(".belay")
+    access: AccessSettings = AccessSettings()  # first, for the levels that others name
     cache: Path | None = Field(default_factory=user_cache)  # what can be made again
     model: str = ""
     model_url: str = Field(default="", repr=False)  # may hold a password
     model_key: SecretStr = SecretStr("")
     embedder: str = "builtin"
     web: bool = True
-    level: str = LEVELS[-1]  # whose documents the terminal may read
+    level: str = ""  # whose documents the terminal may read; the highest by default
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     admins: tuple[str, ...] = ()  # "telegram:42"
     contact: str = ""  # who can always be asked, shown by "Ask a person"
@@ -101,6 +104,8 @@ class Settings(BaseSettings):
     slack: SlackSettings = SlackSettings()
     sources: tuple[SourceSettings, ...] = ()
     oncall: OnCallSettings = OnCallSettings()
+    sessions: SessionSettings = SessionSettings()
+    audit: AuditSettings = AuditSettings()
 
     @model_validator(mode="before")
     @classmethod
@@ -122,9 +127,19 @@ class Settings(BaseSettings):
 
     @field_validator("level")
     @classmethod
-    def known_level(cls, value: str) -> str:
-        if value not in LEVELS:
-            raise ValueError(f"unknown level {value!r}; use one of {', '.join(LEVELS)}")
+    def on_the_ladder(cls, value: str, info: ValidationInfo) -> str:
+        if access := info.data.get("access"):
+            access.level_named(value)
+        return value
+
+    @field_validator("sources")
+    @classmethod
+    def audiences_on_the_ladder(
+        cls, value: tuple[SourceSettings, ...], info: ValidationInfo
+    ) -> tuple[SourceSettings, ...]:
+        if access := info.data.get("access"):
+            for source in value:
+                access.level_named(source.audience)
         return value
 
     @field_validator("embedder")

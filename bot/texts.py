@@ -20,6 +20,10 @@ _SENTENCES: dict[str, dict[Language, str]] = {
     "stale": {"en": "may be out of date", "ru": "мог устареть"},
     "also_at": {"en": "also at {places}", "ru": "также в {places}"},
     "web": {"en": "web", "ru": "интернет"},
+    "said_before": {
+        "en": "from an earlier conversation, {date}",
+        "ru": "из прежнего разговора, {date}",
+    },
     "late_minutes": {
         "en": "You asked this {count} min ago, while I was away.",
         "ru": "Вы спросили это {count} мин. назад, меня не было на связи.",
@@ -122,6 +126,10 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "en": "There is no level `{level}`. Levels: {levels}.",
         "ru": "Нет уровня `{level}`. Уровни: {levels}.",
     },
+    "in_settings": {
+        "en": "`{key}` has its rights from the settings file: they are changed there.",
+        "ru": "Права для `{key}` записаны в файле настроек: там их и меняют.",
+    },
     "revoked": {"en": "No longer let in: `{key}`.", "ru": "Доступ закрыт: `{key}`."},
     "not_revoked": {
         "en": "`{key}` was not let in by a command. Those who are: {keys}.",
@@ -177,6 +185,23 @@ _SENTENCES: dict[str, dict[Language, str]] = {
     "forgot": {
         "en": "Forgotten in this conversation: {count} turns, your questions and my answers.",
         "ru": "Забыто в этом разговоре реплик: {count} — ваши вопросы и мои ответы.",
+    },
+    "forgot_everywhere": {
+        "en": "Forgotten in all our conversations: {count} turns, your questions and my answers.",
+        "ru": "Забыто во всех наших разговорах реплик: {count} — ваши вопросы и мои ответы.",
+    },
+    "forgot_conversation": {
+        "en": "Forgotten, all of this conversation: {count} turns.",
+        "ru": "Забыт весь этот разговор, реплик: {count}.",
+    },
+    "forgot_person": {
+        "en": "Forgotten, everything of `{key}`: {count} turns.",
+        "ru": "Забыто всё, что связано с `{key}`, реплик: {count}.",
+    },
+    "forgot_later": {
+        "en": "The search in earlier conversations could not be cleaned just now; I clean it with "
+        "its next run.",
+        "ru": "Поиск по прежним разговорам сейчас не удалось очистить; очищу при следующем обходе.",
     },
     "forgot_nothing": {
         "en": "I remember nothing of yours in this conversation: 0 turns.",

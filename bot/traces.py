@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from bot.ingest.secrets import mask
 from graph.trace import Trace
+
+_log = logging.getLogger(__name__)
 
 KEPT = 200
 _SLACK = 50  # lines over KEPT before the file is cut back
@@ -34,6 +38,20 @@ class TraceLog:
     async def by_id(self, question_id: str) -> dict[str, Any] | None:
         rows = await asyncio.to_thread(self._rows)
         return next((row for row in reversed(rows) if row["question_id"] == question_id), None)
+
+    async def forget(self, question_ids: Collection[str]) -> None:
+        """Drops the traces of these questions."""
+        await asyncio.to_thread(self._forget, frozenset(question_ids))
+
+    def _forget(self, question_ids: frozenset[str]) -> None:
+        rows = self._rows()
+        left = [row for row in rows if row["question_id"] not in question_ids]
+        if len(left) < len(rows):
+            text = "".join(f"{json.dumps(row)}\n" for row in left)
+            try:
+                self._path.write_text(text, encoding="utf-8")
+            except OSError as error:
+                _log.error("traces of forgotten questions are still there: %s", error)
 
     def _add(self, line: str) -> None:
         try:

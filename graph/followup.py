@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from graph.mentions import is_telling, names, weight, word_stems
 from graph.model import Language, Turn
+from graph.phrases import asks_which
 from graph.pointers import (
     is_correction,
     is_personal,
@@ -22,7 +23,7 @@ from graph.pointers import (
     without_correction,
 )
 from graph.slots import replaced_object, replaced_word, substituted
-from graph.smalltalk import is_blank, is_small_talk
+from graph.smalltalk import asks, is_blank, is_small_talk
 from graph.text import WORD, fold, normalise, question_language, stem, stop_words
 
 ASKER, BOT = "user", "bot"
@@ -34,6 +35,7 @@ _REMARK_WORDS = 4  # carried over from what others said since
 _CONTEXT_CHARACTERS = 60  # of topic, remarks and reply; the topic alone may be longer
 _REPLY_ROOM = 20  # characters of it that the reply gets in any case
 _SHORT_CORRECTION = 2  # words
+_CHOICE = 4  # weight of what is chosen
 _FEW_LINES = 4  # a longer message holds a paste
 _DEPTH = 3  # follow-ups upon follow-ups
 _HEAD_SHARE = 0.4  # of a long message: the question is often in its last lines
@@ -86,9 +88,18 @@ def asker_language(text: str, history: Sequence[Turn]) -> Language:
     return question_language(own)
 
 
+def asks_back(turn: Turn) -> bool:
+    """True when the bot asked which of several things is meant."""
+    return turn.who == BOT and asks_which(turn.text)
+
+
 def needs_context(text: str, history: Sequence[Turn]) -> bool:
     """True when `text` leans on an earlier message of this history."""
-    return bool(history) and points_elsewhere(text) and leaned_on(text, history) is not None
+    if not history:
+        return False
+    if _chooses(text, history):
+        return True
+    return points_elsewhere(text) and leaned_on(text, history) is not None
 
 
 def leaned_on(text: str, history: Sequence[Turn]) -> Exchange | None:
@@ -109,6 +120,8 @@ def leaned_on(text: str, history: Sequence[Turn]) -> Exchange | None:
 
 def resolve(text: str, history: Sequence[Turn]) -> str:
     """`text` as a question that can be understood without the history; unchanged if it can be."""
+    if _chooses(text, history):
+        return _joined(_chained(exchanges(history[:-1])[-1], history[:-1], _DEPTH), text)
     exchange = leaned_on(text, history) if points_elsewhere(text) else None
     if exchange is None:
         return text
@@ -116,6 +129,13 @@ def resolve(text: str, history: Sequence[Turn]) -> str:
     if is_correction(text):
         return _corrected(asked, text)
     return substituted(asked, text) or _joined(asked, text, exchange.remarks, exchange.reply)
+
+
+def _chooses(text: str, history: Sequence[Turn]) -> bool:
+    """True when a few words answer the bot's question, which one is meant: "staging"."""
+    if len(history) < 2 or not asks_back(history[-1]) or history[-2].who == BOT:  # noqa: PLR2004
+        return False
+    return weight(text) <= _CHOICE and not asks(text) and not _is_idle(text)
 
 
 def exchanges(history: Sequence[Turn]) -> list[Exchange]:

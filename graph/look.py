@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -58,19 +59,17 @@ async def look(
     near = await _near_words(pairs, profile, lexicon) if vector is not None else {}
     words = tuple(_word(low, item, near.get(low, {}), profile) for low, item in pairs)
     wholes = _wholes(text, pairs, profile.statistics)
-    deeds = frozenset(fold(match[1]) for match in _DEED.finditer(text))
-    unknown = tuple(
-        word.text
-        for word in words
-        if word.text not in deeds and _is_unknown(word, wholes, near, profile.statistics)
-    )
     return QuestionView(
         text=text,
         language=language,
         vector=vector,
         words=words,
         wholes=wholes,
-        unknown=unknown,
+        unknown=tuple(
+            word
+            for word, tokens in telling_words(text, words).items()
+            if not any(map(profile.statistics.known, tokens))
+        ),
         named=_named(text, language),
         environments=asked_environments(text),
     )
@@ -229,17 +228,26 @@ def _wholes(text: str, pairs: list[tuple[str, str]], statistics: Statistics) -> 
     )
 
 
-def _is_unknown(
-    word: Word, wholes: tuple[str, ...], near: dict[str, NearWords], statistics: Statistics
-) -> bool:
-    if word.known or script(word.text) != "en" or not re.search(r"[a-z]{2}", word.text):
+def telling_words(text: str, words: Iterable[Word]) -> dict[str, frozenset[str]]:
+    """The words of a question whose absence from documents means something, each with the tokens
+    that any document about it holds: itself, its stand-ins, words that are surely near."""
+    asked = frozenset(whole_words(text))
+    deeds = frozenset(fold(match[1]) for match in _DEED.finditer(text))
+    return {
+        word.text: word.stand_ins() | {word.stem, "=" + word.text, *_surely_near(word)}
+        for word in words
+        if word.text not in deeds and "=" + word.text not in asked and _is_telling_word(word.text)
+    }
+
+
+def _is_telling_word(word: str) -> bool:
+    if script(word) != "en" or not re.search(r"[a-z]{2}", word):
         return False
-    if not is_telling(word.text) or _CALENDAR.fullmatch(word.text):
-        return False
-    if "=" + word.text in wholes or any(map(statistics.known, word.stand_ins())):
-        return False
-    cosines = [cosine for _, cosine in near.get(word.text, {}).get("en", ())]
-    return max(cosines, default=0.0) < SURELY_NEAR
+    return bool(is_telling(word)) and not _CALENDAR.fullmatch(word)
+
+
+def _surely_near(word: Word) -> list[str]:
+    return [item for item, cosine in word.neighbours if cosine >= SURELY_NEAR]
 
 
 def _is_missed(item: str, statistics: Statistics) -> bool:

@@ -25,7 +25,7 @@ from graph.errors import IndexEmpty, StoreError
 from graph.lexicon import Lexicon
 from graph.model import Answer, Outcome, Question, Scope
 from graph.nodes.classify import classify
-from graph.nodes.contextualize import contextualize
+from graph.nodes.contextualize import contextualize, understood
 from graph.nodes.decline import decline
 from graph.nodes.decompose import decompose
 from graph.nodes.generate import generate
@@ -156,6 +156,11 @@ class Machine:
                 if isinstance(event, Finished):
                     return event
         raise AssertionError("a run ends in Finished")
+
+    async def resolve(self, question: Question) -> State:
+        """How the question reads without its history: nothing is searched for or answered."""
+        deadline = asyncio.get_running_loop().time() + self.limits.deadline
+        return await understood(question, self._context(deadline))
 
     async def search(self, text: str, scope: Scope) -> Found:
         """The scored candidates for `text`, without a verdict, a model, or the web.

@@ -6,6 +6,7 @@ scores belong to one question and travel beside the passage, never inside it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -74,31 +75,45 @@ class Access:
     effective_from: datetime | None = None
     effective_until: datetime | None = None
     source_type: SourceType = SourceType.FOLDER
+    place: str = ""  # the only place that may read it; "" for no such bound
 
 
-def levels_up_to(level: str) -> frozenset[str]:
-    """All audiences that a person of `level` may read. Raises ValueError for an unknown level."""
-    return frozenset(LEVELS[: LEVELS.index(level) + 1])
+def levels_up_to(level: str, levels: Sequence[str] = LEVELS) -> frozenset[str]:
+    """All audiences that a person of `level` may read; `levels` is the ladder, lowest first.
+    Raises ValueError for an unknown level."""
+    return frozenset(levels[: levels.index(level) + 1])
+
+
+def in_common(labels: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether a reader's labels open a document's: one is the same, or one of both is `all`."""
+    return EVERYBODY in labels or EVERYBODY in other or bool(labels & other)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What an audience may read: a filter inside every query, never a sentence in a prompt."""
+    """What an audience may read: a filter inside every query, never a sentence in a prompt.
+
+    `labels` are those of one reader, `also` those of each further one: a document needs a label
+    in common with every reader, not one that all of them have.
+    """
 
     tenant: str = "default"
     levels: frozenset[str] = frozenset({LEVELS[0]})
     labels: frozenset[str] = frozenset({EVERYBODY})
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     source_types: frozenset[SourceType] | None = None
+    place: str = ""  # where it is asked: what was said there may be read there alone
     private_names: frozenset[str] = frozenset()  # never sent to a web search
+    also: frozenset[frozenset[str]] = frozenset()
+
+    @property
+    def readers(self) -> tuple[frozenset[str], ...]:
+        """The labels of each reader."""
+        return (self.labels, *self.also)
 
     def admits(self, access: Access) -> bool:
         """True when everybody in this scope may read what `access` describes, at `now`."""
-        labels_match = (
-            EVERYBODY in self.labels
-            or EVERYBODY in access.labels
-            or bool(self.labels & access.labels)
-        )
+        labels_match = all(in_common(labels, access.labels) for labels in self.readers)
         in_force = (access.effective_from is None or access.effective_from <= self.now) and (
             access.effective_until is None or self.now < access.effective_until
         )
@@ -108,6 +123,7 @@ class Scope:
             and labels_match
             and in_force
             and access.status is Status.PUBLISHED
+            and access.place in ("", self.place)
             and (self.source_types is None or access.source_type in self.source_types)
         )
 
@@ -130,6 +146,10 @@ class Question:
     history: tuple[Turn, ...] = ()
     web_allowed: bool = True
     web_first: bool = False  # the asker wants the web, whatever the documents hold
+
+
+Document = tuple[str, str]
+"""A document by its source and its path inside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +175,7 @@ class Passage:
     document_chunks: int = 1  # how many chunks the whole document has
     also_at: tuple[str, ...] = ()  # other places that hold the same text
     stub: bool = False  # the section says TODO or holds next to nothing
+    behind: tuple[Document, ...] = ()  # what an earlier answer was drawn from
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ _EN = {
     "web_failed": "The web search could not be reached, so the web was not checked.",
     "web_off": "The web was not searched: it is switched off here.",
     "web_label": "From the web, not from your documents",
+    "said_label": "From an earlier conversation, not from your documents",
     "risky_web": "Commands from the web are not from your team's documents: check before running.",
     "partial_intro": "Your documents answer only a part of this.",
     "part_missing": "Nothing was found about: {parts}.",
@@ -44,7 +45,9 @@ _EN = {
     "unsupported": "not in the sources",
     "stale": "This source was last updated on {date}: it may be out of date.",
     "older_edition": "An older edition, {title} ({date}), says otherwise.",
-    "disagree": "The documents disagree: {first} ({first_date}) and {second} ({second_date}).",
+    "disagree": "The documents disagree:",
+    "which_one": "Which one do you mean: {options}? Your documents answer this for each:",
+    "or": "or",
     "ask_person": "Who may know: {people}.",
     "hand_off": "If it is urgent, ask the person on call or the team that owns the system.",
     "blank_question": "I see no question there. Ask about anything in your documents, for example: "
@@ -66,6 +69,7 @@ _RU = {
     "web_failed": "Поиск в интернете сейчас недоступен, там я не проверил.",
     "web_off": "В интернете я не искал: здесь это отключено.",
     "web_label": "Из интернета, не из ваших документов",
+    "said_label": "Из прежнего разговора, не из ваших документов",
     "risky_web": "Команды из интернета — не из ваших документов: проверьте их перед запуском.",
     "partial_intro": "Документы отвечают только на часть вопроса.",
     "part_missing": "Ничего не нашлось о следующем: {parts}.",
@@ -83,7 +87,9 @@ _RU = {
     "unsupported": "нет в источниках",
     "stale": "Источник обновлялся {date}: он мог устареть.",
     "older_edition": "В более старой редакции, {title} ({date}), сказано иначе.",
-    "disagree": "Документы расходятся: {first} ({first_date}) и {second} ({second_date}).",
+    "disagree": "Документы расходятся:",
+    "which_one": "Уточните, что имеется в виду: {options}? В документах есть ответ для каждого:",
+    "or": "или",
     "ask_person": "Кто может знать: {people}.",
     "hand_off": "Если это срочно, спросите дежурного или команду, которая владеет системой.",
     "blank_question": "Не вижу вопроса. Спросите о чём угодно из документов, например: "
@@ -112,12 +118,18 @@ def day(moment: datetime | None, language: Language) -> str:
     return moment.date().isoformat() if moment else say("undated", language)
 
 
-def listed(items: Sequence[str], language: Language) -> str:
+def listed(items: Sequence[str], language: Language, joiner: str = "") -> str:
     """Items as a reader lists them: "a, b and c"."""
     if len(items) <= 1:
         return "".join(items)
-    joiner = "and" if language == "en" else "и"
+    joiner = joiner or ("and" if language == "en" else "и")
     return f"{', '.join(items[:-1])} {joiner} {items[-1]}"
+
+
+def asks_which(text: str) -> bool:
+    """True for a text of the machine that asks which of several things is meant."""
+    heads = (_SENTENCES[language]["which_one"].partition("{")[0] for language in LANGUAGES)
+    return text.startswith(tuple(heads))
 
 
 def never_mentioned(terms: Sequence[str], language: Language) -> str:

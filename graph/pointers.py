@@ -17,7 +17,9 @@ _HINTED = 2  # "still", "else", "another"; "what if"
 _POINTING = 3  # a pronoun after one word that it might stand for; "and on staging?"
 _SHOWING = 4  # "that directory"; "not X, Y"
 _LEADING = 6  # a pronoun before anything that it could stand for; "I meant X"
-_ANTECEDENT = 2  # words before a pronoun that weigh as much are what it stands for
+_ANTECEDENT = (
+    2  # words before a pronoun that weigh as much are what it stands for; 1 of a new topic
+)
 _LONG = 300  # characters; longer messages speak for themselves
 
 _PLACE = r"(?:in|on|of|for|from|to|with|by|at|about|after|before|during|like|than)"
@@ -30,7 +32,7 @@ def _pattern(*alternatives: str, before: str = r"\b", after: str = r"\b") -> re.
 
 
 _OPENING = _pattern(
-    r"ok|okay|so|well|right|great|thanks|thx|thank you|hm+|oh",
+    r"ok|okay|so|well|right|great|thanks|thx|thank you|hm+|oh|got it|i see|makes sense|understood",
     r"ах|ок|окей|ладно|ну|так|понял|понятно|ясно|спасибо|спс|хорошо",
     before="^(?:",
     after=r"\b[\s,.!:;–—-]*)+",
@@ -40,18 +42,21 @@ _SWITCH = _pattern(
     r"(?:a )?(?:new|different|other) (?:question|topic)|separately|next question|moving on",
     r"changing (?:the )?(?:topic|subject)|(?:now )?something else|now about",
     r"кстати|(?:другой|еще|ещё|новый|отдельный|следующий) (?:один )?вопрос|вопрос не по теме",
-    r"не по теме|отдельно|о другом|другая тема|теперь (?:про|о|об)|и ещё вопрос",
+    r"не по теме|отдельно|(?:теперь )?(?:про|о) друго[ем]|другая тема|теперь (?:про|о|об)",
+    r"и ещё вопрос",
     before="^(?:and |и |а )?",
     after=r"\b[\s,.:;–—-]*",
 )
 _ELLIPSIS = _pattern(
-    r"and|but|or|what about|how about|what if|also|а если|ну а|а что|а|и|но|или",
+    r"and|but|or|what about|how about|what if|also|(?:the )?same (?:for|with|on|in)",
+    r"а если|ну а|а что|а|и|но|или|то же (?:самое )?(?:для|про|на|с|в)",
     before="^",
     after=r"\b[\s,]*",
 )
 _POINTER = _pattern(
     r"its?|it's|them|they|their|theirs|he|him|she|those|these|ones|both|mine",
     rf"(?:{_PLACE}|is|was|did|do|does|and|not|reset|fix|undo|stop|revert) that",
+    r"(?:can|could|should|will|would|must|has) that(?= \w+)",
     r"thats?(?= (?:is|mean|happen|why|way)\b)|that(?=\W*$)",
     r"(?:that|this)(?= (?:back|off|on|up|down|out|over|away|again|now|safely)\b)",
     r"this(?! (?:week|month|year|morning|time)\b)",
@@ -69,12 +74,17 @@ _SHOWN = re.compile(
 _PLEONASTIC = _pattern(
     r"is (?:it|this|that) (?:ok|okay|possible|safe|true|fine|normal|necessary|worth|better)",
     r"is (?:it|this|that) (?:allowed|to|the|an?)|it is (?:ok|possible|safe)|what time is it",
-    r"what does (?:it|this) mean (?:when|if|that)|the same (?:time|as)",
+    r"what does (?:it|this) mean (?:when|if|that)|the same (?:time|as)|these days",
+    r"which one(?=.*\b(?:or|of|between)\b)|which (?:is|are)(?=.*\bor\b)|it department",
     r"правда ли|(?:что )?это (?:за|такое)|так это|то есть|в том числе|тем не менее|и так далее",
     r"о том|том,? что|того,? что|тот же",
 )
 _CLAUSE = _pattern(r"when|if|while|because|after|before|когда|если|пока", after=r"\s+$")
 _CONDITION = _pattern("if", "если")
+_ASKED_FOR = _pattern(
+    r"who|what|where|when|which|кто|кому|что|где|куда|когда|как(?:ой|ая|ое|ие|ую)", before="^"
+)
+_PAIR = _pattern("both", "оба", "обе", "обоих")
 _PREDICATE = _pattern(
     r"есть|is there|are there|do we|does|how|why|как|почему|зачем|сколько",
 )
@@ -88,6 +98,7 @@ _HINTS = _pattern(
 )
 _CORRECTION = _pattern(
     r"i (?:mean|meant|said)|i(?: was|'m| am) (?:asking|talking) about|correction|rather|make that",
+    r"i actually (?:want(?:ed)?|need(?:ed)?|meant|mean)|actually,? (?:for|on|in)",
     r"(?:the )?wrong (?:alert|one|service|env|environment|node|cluster|name|word|question)",
     r"я про|я о|я об|(?:я )?имел[аи]? в виду|точнее|вернее|не тот|не та|не то|ошиб(?:ся|лась)",
     r"я спрашива\w+|я спросил[аи]?|речь о|вопрос про|опечат\w+",
@@ -118,7 +129,8 @@ def points_elsewhere(text: str) -> bool:
     if len(text) > _LONG or not _LETTERS.search(text) or is_blank(text) or is_small_talk(text):
         return False
     total = weight(body)
-    if is_correction(body) or _has_pointer(body, total):
+    needed = 1 if _SWITCH.match(text) else _ANTECEDENT
+    if is_correction(body) or _has_pointer(body, total, needed):
         return True
     opener = _ELLIPSIS.match(body)
     if opener and not _SWITCH.match(text):
@@ -169,21 +181,25 @@ def taken_back(text: str) -> tuple[str, ...]:
 def _elliptic_limit(opener: str, rest: str) -> int:
     if _CONDITION.search(opener):
         return _HINTED
-    return 1 if _PREDICATE.search(rest) else _POINTING
+    if _PREDICATE.search(rest):
+        return 1
+    return _HINTED if _ASKED_FOR.match(rest) else _POINTING
 
 
-def _has_pointer(body: str, total: int) -> bool:
+def _has_pointer(body: str, total: int, needed: int) -> bool:
     masked = _PLEONASTIC.sub(lambda match: "-" * len(match.group()), body)
-    return any(_points(found, masked, total) for found in _POINTER.finditer(masked))
+    return any(_points(found, masked, total, needed) for found in _POINTER.finditer(masked))
 
 
-def _points(found: re.Match[str], body: str, total: int) -> bool:
-    before = body[: found.start()]
+def _points(found: re.Match[str], body: str, total: int, needed: int) -> bool:
+    before, after = body[: found.start()], body[found.end() :]
+    if _PAIR.fullmatch(found.group()) and weight(after) > _HINTED:
+        return False
     shown = _SHOWN.match(body, found.start())
     if shown and total <= _SHOWING:
         return stem(fold(shown.group(1))) not in word_stems(before)
     words = [match for match in WORD.finditer(before) if fold(match.group()) not in ACRONYMS]
     candidates = sum(word_weight(match, body) for match in words)
-    if candidates >= (1 if _CLAUSE.search(before) else _ANTECEDENT):
+    if candidates >= (1 if _CLAUSE.search(before) else needed):
         return False
     return total <= (_POINTING if candidates else _LEADING)

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from graph.errors import EmbedderError
-from graph.look import look, tokens_of
-from graph.model import Language, Ranked, Scope
+from graph.errors import EmbedderError, IndexEmpty, StoreError
+from graph.look import look, telling_words, tokens_of
+from graph.model import Language, Passage, Ranked, Scope
 from graph.policy import Policy
-from graph.ports import Candidate, Search, Vector
+from graph.ports import Candidate, Retriever, Search, Vector
 from graph.profile import Profile
+from graph.recollection import looked_for
 from graph.relevance import rank, relevance, search_terms
-from graph.state import Context
+from graph.state import Context, Recalled
 from graph.terms import term_hashes
-from graph.text import fold, parts, spaced
+from graph.text import fold, parts, spaced, tokens
 from graph.view import QuestionView
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +47,98 @@ async def find(
     `word_vector` is the builtin embedder's vector of `text` when somebody has it already. With
     the embedder down, keywords alone are searched and the note says so.
     """
-    retriever = context.ports.retriever
-    profile = await retriever.profile()
-    notes: tuple[str, ...] = ()
+    wanted = _Wanted(text, language, scope, context, await _vector(text, context, word_vector))
+    return await _found(wanted)
+
+
+async def find_beside(
+    text: str,
+    language: Language,
+    scope: Scope,
+    context: Context,
+    word_vector: Vector | None = None,
+) -> tuple[Found, Recalled | None]:
+    """What the documents hold, and beside it what was said before in the scope's place.
+
+    Both are searched at once. Without the earlier conversations the documents still answer:
+    None stands for those that cannot be searched, too. Raises StoreError.
+    """
+    wanted = _Wanted(text, language, scope, context, await _vector(text, context, word_vector))
+    sessions = context.ports.sessions
+    if sessions is None or not scope.place:
+        return await _found(wanted), None
     try:
-        vector = await _embed(text, context, word_vector)
-        view = await look(text, language, profile, context.lexicon, vector)
+        async with asyncio.TaskGroup() as group:
+            found = group.create_task(_found(wanted))
+            said = group.create_task(_said(wanted, sessions))
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from failed  # the documents'; what was said raises nothing
+    return found.result(), said.result()
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is looked for; `vector` is None while the embedder is down."""
+
+    text: str
+    language: Language
+    scope: Scope
+    context: Context
+    vector: Vector | None
+
+
+async def _found(wanted: _Wanted) -> Found:
+    context, retriever, vector = wanted.context, wanted.context.ports.retriever, wanted.vector
+    profile = await retriever.profile()
+    try:
+        view = await look(wanted.text, wanted.language, profile, context.lexicon, vector)
     except EmbedderError:
-        notes = ("embedder_down",)
         vector = None
-        view = await look(text, language, profile, context.lexicon, None)
-    candidates = await retriever.search(Search(search_terms(view), vector), scope)
-    view = await _within(view, candidates, profile, scope, context)
+        view = await look(wanted.text, wanted.language, profile, context.lexicon, None)
+    candidates = await retriever.search(Search(search_terms(view), vector), wanted.scope)
+    view = await _within(view, candidates, profile, wanted.scope, retriever)
+    notes = ("embedder_down",) if vector is None else ()
     return Found(view, rank(view, candidates, profile, context.policy), notes)
+
+
+async def _said(wanted: _Wanted, sessions: Retriever) -> Recalled | None:
+    context, scope, text = wanted.context, wanted.scope, looked_for(wanted.text)
+    try:
+        profile = await sessions.profile()
+        same = text == wanted.text
+        vector = wanted.vector if same else await _vector(text, context, None)
+        view = await look(text, wanted.language, profile, context.lexicon, vector)
+        hits = await sessions.search(Search(search_terms(view), vector), scope)
+        view = await _within(view, hits, profile, scope, sessions)
+        hits = [hit for hit in hits if _tells(hit.passage, wanted.text)]
+        hits = await _open(hits, scope, context.ports.retriever)
+    except IndexEmpty:
+        return None
+    except (StoreError, EmbedderError) as error:
+        _log.warning("earlier conversations could not be searched: %s", error)
+        return None
+    return Recalled(view, rank(view, hits, profile, context.policy))
+
+
+async def _open(
+    hits: Sequence[Candidate], scope: Scope, documents: Retriever
+) -> Sequence[Candidate]:
+    """What was said from documents that the audience may read today, all of them."""
+    behind = {document for hit in hits for document in hit.passage.behind}
+    readable = await documents.readable(behind, scope) if behind else frozenset()
+    return [hit for hit in hits if readable.issuperset(hit.passage.behind)]
+
+
+def _tells(passage: Passage, asked: str) -> bool:
+    """Whether a message says more than was asked: an earlier wording of a question answers none."""
+    return not passage.stub and not set(tokens(passage.text)) <= set(tokens(asked))
+
+
+async def _vector(text: str, context: Context, word_vector: Vector | None) -> Vector | None:
+    try:
+        return await _embed(text, context, word_vector)
+    except EmbedderError:
+        return None
 
 
 async def _embed(text: str, context: Context, word_vector: Vector | None) -> Vector:
@@ -75,24 +158,29 @@ async def _within(
     candidates: Sequence[Candidate],
     profile: Profile,
     scope: Scope,
-    context: Context,
+    retriever: Retriever,
 ) -> QuestionView:
-    """Named things count as known only when a document of the scope mentions them.
+    """Words and named things count as known only when a document of the scope mentions them: what
+    stands in other documents must not show, not even by not being called unknown.
 
     What was found mentions most of them; the store is asked for the others only.
     """
-    unseen: dict[str, set[str]] = {}
-    for name in view.named:
-        items = {*tokens_of(name), *_stand_ins(name, view)}
+    words = telling_words(view.text, view.words)
+    names = {name: {*tokens_of(name), *_stand_ins(name, view)} for name in view.named}
+    unseen: list[tuple[str, set[str]]] = []
+    for text, items in (*words.items(), *names.items()):
         known = set(filter(profile.statistics.known, items))
-        wanted = term_hashes(known)
-        if not any(item.terms.holds_any(wanted) for item in candidates):
-            unseen[name] = known
-    asked = set().union(*unseen.values())
-    if asked:
-        visible = await context.ports.retriever.mentioned(sorted(asked), scope)
-        unseen = {name: items for name, items in unseen.items() if not visible & items}
-    return replace(view, unknown_names=tuple(unseen))
+        hashes = term_hashes(known)
+        if not any(item.terms.holds_any(hashes) for item in candidates):
+            unseen.append((text, known))
+    asked = set().union(*(items for _, items in unseen))
+    visible = await retriever.mentioned(sorted(asked), scope) if asked else frozenset()
+    unknown = {text for text, items in unseen if not visible & items}
+    return replace(
+        view,
+        unknown=tuple(word for word in words if word in unknown),
+        unknown_names=tuple(name for name in names if name in unknown),
+    )
 
 
 def _stand_ins(name: str, view: QuestionView) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """The edges of the graph: the whole corrective policy on one screen.
 
 Enough evidence: answer. Some: take the question apart once and look again. None: the web, once.
+Evidence for two things of which the question names neither: ask which one is meant, once.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ def after_grade(
     may_look = "web" not in state and may_search_web(state, runtime.context)
     if state["question"].web_first and may_look:
         return "web"
+    if "web" not in state and state.get("options"):
+        return "decline"
     if verdict is Verdict.RELEVANT:
         return "generate"
     if verdict is Verdict.PARTIAL:

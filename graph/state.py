@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Literal, TypedDict
 
+from graph.choices import Option
 from graph.lexicon import Lexicon
 from graph.model import Answer, Grade, Language, QueryType, Question, Ranked
 from graph.policy import Limits, Policy
@@ -57,6 +58,15 @@ class SubQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class Recalled:
+    """What was said before in the place where the question is asked, best first, and the question
+    as those conversations see it."""
+
+    view: QuestionView
+    ranked: tuple[Ranked, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class WebOutcome:
     """What the one web search did. `status` tells "nothing there" from "could not look"."""
 
@@ -93,8 +103,10 @@ class State(TypedDict, total=False):
     ranked: tuple[Ranked, ...]  # the present evidence, best first
     considered: tuple[Ranked, ...]  # every scored candidate, for `belay why`
     grade: Grade
+    options: tuple[Option, ...]  # what the asker has to choose between
     parts: tuple[SubQuestion, ...]  # empty until decomposed
     web: WebOutcome
+    said: Recalled | None  # earlier conversations; documents come first
     draft: Draft
     removed: tuple[Removal, ...]
     answer: Answer

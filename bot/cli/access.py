@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 
 import typer
 
@@ -12,19 +13,39 @@ from bot.chat_settings import person_key
 from bot.roll import make_access, open_roll
 from bot.settings import Settings
 from bot.terminal import Terminal
-from graph.model import LEVELS
 
 NO_CODE = "error: that code is unknown or has expired; who writes to the bot again gets a new one"
-_BY = "cli"
+_BY, _SETTINGS = "cli", "settings"
+_GUEST = "guest"
 _FAILED = 1
 _CHAT = ":chat"
 _GROUP = re.compile(r"telegram:-\d+", re.ASCII)
 
 
-async def allow(settings: Settings, terminal: Terminal, who: str, level: str, admin: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """What somebody is let in with; empty values stand for the defaults."""
+
+    level: str = ""
+    labels: frozenset[str] = frozenset()
+    tenant: str = ""
+    admin: bool = False
+
+
+async def allow(settings: Settings, terminal: Terminal, who: str, rights: Rights) -> None:
     access = make_access(settings, open_roll(settings.home))
     try:
-        key = await access.allow(_checked(who), _BY, level=level, admin=admin)
+        checked = _checked(who)
+        if access.by_settings(checked):
+            raise ValueError(f"{checked} has its rights from [access] in belay.toml")
+        key = await access.allow(
+            checked,
+            _BY,
+            level=rights.level,
+            admin=rights.admin,
+            labels=rights.labels,
+            tenant=rights.tenant,
+        )
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     if not key:
@@ -40,6 +61,9 @@ async def revoke(settings: Settings, terminal: Terminal, key: str) -> None:
     if key in settings.admins:
         terminal.note(f"error: {key} is an admin by BELAY_ADMINS: take it out there")
         raise typer.Exit(_FAILED)
+    if make_access(settings, open_roll(settings.home)).by_settings(key):
+        terminal.note(f"error: {key} has its rights from [access] in belay.toml: take it out there")
+        raise typer.Exit(_FAILED)
     if not await open_roll(settings.home).revoke(key):
         terminal.note(f"error: {key} was not let in. `belay access` lists who was.")
         raise typer.Exit(_FAILED)
@@ -48,8 +72,9 @@ async def revoke(settings: Settings, terminal: Terminal, key: str) -> None:
 
 async def access(settings: Settings, terminal: Terminal, as_json: bool) -> None:
     roll = open_roll(settings.home)
-    listed = [Grant(key, LEVELS[-1], True, "settings") for key in settings.admins]
-    listed += [grant for grant in await roll.grants() if grant.key not in settings.admins]
+    listed = _of_settings(settings)
+    known = {grant.key for grant in listed}
+    listed += [grant for grant in await roll.grants() if _spot(grant.key) not in known]
     if as_json:
         terminal.plain(json.dumps([_row(grant) for grant in listed], ensure_ascii=False, indent=2))
         return
@@ -81,8 +106,34 @@ def _checked(who: str) -> str:
     return person_key(who)
 
 
+def _of_settings(settings: Settings) -> list[Grant]:
+    """Who is named there, as if they had been let in; admins first."""
+    directory = settings.access.directory()
+    readers = {key: directory.people.get(key, directory.highest) for key in settings.admins}
+    readers |= directory.people
+    readers |= {key: rule.reader for key, rule in directory.places.items() if rule.reader}
+    return [
+        Grant(
+            key,
+            _GUEST if reader.guest else reader.level,
+            key in settings.admins,
+            _SETTINGS,
+            labels=reader.labels,
+            tenant="" if reader.tenant == directory.tenant else reader.tenant,
+        )
+        for key, reader in readers.items()
+    ]
+
+
+def _spot(key: str) -> str:
+    """A key of the roll as the settings write it."""
+    return key.removesuffix(_CHAT)
+
+
 def _rights(grant: Grant) -> str:
-    return f"{grant.level}, admin" if grant.admin else grant.level
+    words = [grant.level, *sorted(grant.labels)]
+    words += [f"tenant {grant.tenant}"] if grant.tenant else []
+    return ", ".join([*words, "admin"] if grant.admin else words)
 
 
 def _day(grant: Grant) -> str:
@@ -91,4 +142,12 @@ def _day(grant: Grant) -> str:
 
 def _row(grant: Grant) -> dict[str, object]:
     at = grant.at.isoformat() if grant.at else None
-    return {"key": grant.key, "level": grant.level, "admin": grant.admin, "by": grant.by, "at": at}
+    return {
+        "key": grant.key,
+        "level": grant.level,
+        "labels": sorted(grant.labels),
+        "tenant": grant.tenant,
+        "admin": grant.admin,
+        "by": grant.by,
+        "at": at,
+    }

@@ -10,13 +10,14 @@ import typer
 
 from bot import logs
 from bot.app import App, opened
+from bot.auditor import TERMINAL, TERMINAL_PLACE, Auditor, open_audit
 from bot.cli.output import to_json
 from bot.reply import to_markdown
 from bot.settings import Settings
 from bot.terminal import Terminal
 from bot.traces import TraceLog
 from graph.errors import ModelMisconfigured
-from graph.model import Outcome, Turn
+from graph.model import Outcome, Question, Turn
 from graph.state import Stage, Token
 
 if TYPE_CHECKING:
@@ -42,11 +43,13 @@ async def ask(
     settings: Settings, terminal: Terminal, question: str, asking: Asking, as_json: bool
 ) -> None:
     async with opened(settings) as app:
-        finished = await _answer(app, terminal, question, (), asking)
+        asked = app.question(question, level=asking.level, web=asking.web)
+        finished = await _answer(app, terminal, asked)
         if as_json:
             terminal.plain(to_json(_plain(finished)))
         else:
             terminal.show(_markdown(app, finished))
+        await audited(settings)(finished, asked, TERMINAL, TERMINAL_PLACE, "ask")
     if finished.answer.outcome is Outcome.FAILED:
         raise typer.Exit(FAILED)
 
@@ -59,6 +62,7 @@ async def chat(settings: Settings, terminal: Terminal, asking: Asking) -> None:
 async def converse(app: App, terminal: Terminal, asking: Asking) -> None:
     """Answers what is typed or piped in, to its end."""
     history: list[Turn] = []
+    audit = audited(app.settings)
     if not (await app.index.info()).chunks:
         terminal.note(NOTHING_INDEXED)
     if terminal.interactive:
@@ -68,20 +72,23 @@ async def converse(app: App, terminal: Terminal, asking: Asking) -> None:
             return
         if not line.strip():
             continue
-        finished = await _answer(app, terminal, line, tuple(history), asking)
+        asked = app.question(line, history=history, level=asking.level, web=asking.web)
+        finished = await _answer(app, terminal, asked)
         if not terminal.interactive:
             terminal.plain(f"{PROMPT}{_shortened(line)}\n")
         terminal.show(_markdown(app, finished))
         terminal.plain("")
+        await audit(finished, asked, TERMINAL, TERMINAL_PLACE, "ask")
         history += [Turn("user", line), Turn("bot", finished.answer.text)]
         del history[: -app.machine.limits.history_turns]
 
 
-async def _answer(
-    app: App, terminal: Terminal, text: str, history: tuple[Turn, ...], asking: Asking
-) -> Finished:
+def audited(settings: Settings) -> Auditor:
+    return Auditor(open_audit(Path(settings.home), settings.audit))
+
+
+async def _answer(app: App, terminal: Terminal, question: Question) -> Finished:
     """Asks, shows the stages and tokens to a person, and keeps the trace for `belay why`."""
-    question = app.question(text, history=history, level=asking.level, web=asking.web)
     finished: Finished | None = None
     with logs.question(question.id):
         async for event in app.machine.ask(question):

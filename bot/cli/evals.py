@@ -10,11 +10,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from bot.errors import SettingsError, StorageError
 from bot.settings import Settings
 from bot.terminal import Terminal
 
-_USAGE = "belay eval QUESTIONS.jsonl --docs DIR, or belay eval types FILE.jsonl"
+_USAGE = (
+    "belay eval QUESTIONS.jsonl --docs DIR, belay eval types FILE.jsonl, "
+    "belay eval followups FILE.jsonl [--docs DIR], or belay eval access DIR CASES.jsonl"
+)
+_FAILED = 1
+_SUBJECTS = ("types", "followups")  # measured without asking the questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +35,55 @@ class Files:
 async def evaluate(
     settings: Settings, terminal: Terminal, words: Sequence[str], docs: Path | None, files: Files
 ) -> None:
-    types = words[0] == "types" and len(words) == 2  # noqa: PLR2004 - the word and the file
-    if not types and (len(words) != 1 or docs is None):
+    if words[0] == "access" and len(words) == 3:  # noqa: PLR2004 - and a folder, and a file
+        await _access(settings, terminal, Path(words[1]), Path(words[2]), files)
+        return
+    subject = words[0] if len(words) == 2 and words[0] in _SUBJECTS else ""  # noqa: PLR2004 - and a file
+    if not subject and (len(words) != 1 or docs is None):
         missing = "it needs --docs" if len(words) == 1 else "these words are not understood"
         raise SettingsError(f"belay eval {' '.join(words)}: {missing}", f"use {_USAGE}")
-    if types and files.report is not None:
-        raise SettingsError("belay eval types makes no --report.", "leave it out, or use --json")
+    if subject and files.report is not None:
+        raise SettingsError(
+            f"belay eval {subject} makes no --report.", "leave it out, or use --json"
+        )
     await asyncio.to_thread(_check_folders, files)
-    if types or docs is None:
-        figures = await _types(settings, terminal, Path(words[-1]))
+    path = Path(words[-1])
+    if subject == "types":
+        figures = await _types(settings, terminal, path)
+    elif subject == "followups" or docs is None:
+        figures = await _followups(settings, terminal, path, docs)
     else:
-        figures = await _questions(settings, terminal, Path(words[0]), docs, files.report)
+        figures = await _questions(settings, terminal, path, docs, files.report)
+    await _kept(figures, terminal, files)
+
+
+async def _kept(figures: dict[str, Any], terminal: Terminal, files: Files) -> None:
     if files.json is not None:
         text = json.dumps(figures, ensure_ascii=False, indent=2)
         await asyncio.to_thread(_write, files.json, text + "\n")
         terminal.note(f"written: {files.json}")
+
+
+async def _access(
+    settings: Settings, terminal: Terminal, folder: Path, cases: Path, files: Files
+) -> None:
+    """Ends with code 1 when anything was shown to somebody who may not see it."""
+    from bot.evals.access import access_report, access_table, play_all
+
+    if files.report is not None:
+        raise SettingsError("belay eval access makes no --report.", "leave it out, or use --json")
+    await asyncio.to_thread(_check_folders, files)
+    figures = access_report(await play_all(settings, folder, cases, terminal.progress()))
+    table = access_table(figures)
+    terminal.table(table.columns, table.rows)
+    for item in figures["wrong"]:
+        line = f"{item['id']} ({item['category']}): {item['question']} -> {item['outcome']}"
+        terminal.plain(line)
+    for item in figures["leaked"]:
+        terminal.note(f"leaked in {item['id']}: {', '.join(item['leaks'])}")
+    await _kept(figures, terminal, files)
+    if figures["leaked"]:
+        raise typer.Exit(_FAILED)
 
 
 async def _types(settings: Settings, terminal: Terminal, path: Path) -> dict[str, Any]:
@@ -56,6 +97,26 @@ async def _types(settings: Settings, terminal: Terminal, path: Path) -> dict[str
         rows += [(name, block["n"], block["accuracy"]) for name, block in figures[group].items()]
     cells = [(name, str(n), share(value)) for name, n, value in rows]
     terminal.table(("query type", "n", "accuracy"), cells)
+    return figures
+
+
+async def _followups(
+    settings: Settings, terminal: Terminal, path: Path, docs: Path | None
+) -> dict[str, Any]:
+    from bot.evals.conversations import load_conversations
+    from bot.evals.followups import followups_report, followups_table, resolve_all
+    from bot.evals.run import CountedWeb, scratch, without_documents
+
+    rows = load_conversations(path)
+    web, progress = CountedWeb(), terminal.progress()
+    opening = scratch(settings, docs, web, progress) if docs else without_documents(settings, web)
+    async with opening as app:
+        results = await resolve_all(app, rows, progress, search=docs is not None)
+    figures = followups_report(results)
+    table = followups_table(figures)
+    terminal.table(table.columns, table.rows)
+    for item in figures["wrong"]:
+        terminal.plain(f"{item['id']} ({item['kind']}): {item['last']} -> {item['resolved']}")
     return figures
 
 

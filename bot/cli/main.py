@@ -30,18 +30,12 @@ app = typer.Typer(
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
-def _known(level: str) -> str:
-    if level and level not in LEVELS:
-        raise typer.BadParameter(f"{level!r} is none of: {', '.join(LEVELS)}")
-    return level
-
-
 Level = Annotated[
     str,
     typer.Option(
         metavar="LEVEL",
-        callback=_known,
-        help=f"Read only what this level may read: {', '.join(LEVELS)}.",
+        help="Read only what this level may read: "
+        f"{', '.join(LEVELS)}, unless belay.toml names others.",
     ),
 ]
 NoWeb = Annotated[bool, typer.Option("--no-web", help="Do not search the web for this.")]
@@ -174,16 +168,26 @@ def allow(
         str,
         typer.Option(
             metavar="LEVEL",
-            callback=_known,
-            help=f"What they may read: {', '.join(LEVELS)}; the first one by default.",
+            help=f"What they may read: {', '.join(LEVELS)}, or the levels that belay.toml names; "
+            "the first one by default.",
         ),
+    ] = "",
+    label: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LABEL", help="A brand or team whose documents they may read; repeatable."
+        ),
+    ] = None,
+    tenant: Annotated[
+        str, typer.Option(metavar="TENANT", help="Whose documents; [access] tenant by default.")
     ] = "",
     admin: Annotated[bool, typer.Option("--admin", help="They may let others in.")] = False,
 ) -> None:
     """Let a person or a group talk to the bot."""
+    from bot.cli.access import Rights
     from bot.cli.access import allow as start
 
-    run(start, who, level, admin)
+    run(start, who, Rights(level, frozenset(label or ()), tenant, admin))
 
 
 @app.command()
@@ -261,7 +265,9 @@ def calibration(
 def eval_(
     words: Annotated[
         list[str],
-        typer.Argument(metavar="QUESTIONS.jsonl | types FILE.jsonl", help="What to measure."),
+        typer.Argument(
+            metavar="[types | followups | access DIR] FILE.jsonl", help="What to measure."
+        ),
     ],
     docs: Annotated[
         Path | None,
@@ -281,7 +287,10 @@ def eval_(
     """Measure answers on your own labelled questions.
 
     Recall, false answers and refusals, query types and milliseconds. With `types FILE.jsonl`
-    only the types of questions are measured, without documents.
+    only the types of questions are measured, without documents; with `followups FILE.jsonl`
+    whether the last messages of conversations are understood, and with --docs what they find.
+    With `access DIR FILE.jsonl` people ask in their places; code 1 tells that somebody was
+    shown what they may not see.
     """
     from bot.cli.evals import Files, evaluate
 

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from bot.auditor import TERMINAL, TERMINAL_PLACE, Auditor, open_audit
 from bot.cli.output import to_json
 from bot.errors import SourceError
 from bot.settings import Settings
@@ -42,8 +43,11 @@ async def _trace(settings: Settings, question: str) -> dict[str, Any]:
     from bot.app import opened
 
     async with opened(settings) as app:
-        finished = await app.machine.answer(app.question(question))
+        asked = app.question(question)
+        finished = await app.machine.answer(asked)
         await log.add(finished.trace)
+        audit = Auditor(open_audit(settings.home, settings.audit))
+        await audit(finished, asked, TERMINAL, TERMINAL_PLACE, "why")
         return json.loads(json.dumps(finished.trace.to_json()))  # type: ignore[no-any-return]
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bot.access import place_key
 from bot.chat import Reply
 from bot.commands.call import Ask, Call
 from bot.texts import literal_code, text
-from graph.model import LEVELS
 
 _log = logging.getLogger(__name__)
 _ADMIN = ("admin", "админ")
+_LABELS, _TENANT = ("labels=", "метки="), ("tenant=", "клиент=")
 _LISTED = 20  # keys shown
 
 
@@ -28,25 +29,57 @@ async def allow(call: Call) -> Reply | Ask:
     """Lets in whoever asked with a code, or a key; in a group without either, the group."""
     words = call.argument.split()
     if not words and call.private:
-        return _usage(call, "allow", "CODE [level] [admin]")
+        return _usage(call, "allow", "CODE [level] [labels=a,b] [tenant=t] [admin]")
     what, *options = words or [place_key(call.event.place)]
-    admin = any(word.casefold() in _ADMIN for word in options)
-    levels = [word.casefold() for word in options if word.casefold() not in _ADMIN]
-    if wrong := [level for level in levels if level not in LEVELS] or levels[1:]:
-        known = ", ".join(f"`{level}`" for level in LEVELS)
+    rights = _Rights.of(options)
+    access = call.desk.access
+    if (
+        wrong := [level for level in rights.levels if level not in access.levels]
+        or rights.levels[1:]
+    ):
+        known = ", ".join(f"`{level}`" for level in access.levels)
         return _private(call, "unknown_level", level=literal_code(wrong[0]), levels=known)
-    level = levels[0] if levels else LEVELS[-1] if admin else LEVELS[0]
-    return await _allow(call, what, level, admin)
+    if access.by_settings(what):
+        return _private(call, "in_settings", key=literal_code(what))
+    return await _allow(call, what, rights)
 
 
-async def _allow(call: Call, what: str, level: str, admin: bool) -> Reply:
-    by = call.event.person.key
-    key = await call.desk.access.allow(what, by, level=level, admin=admin)
+@dataclass(frozen=True, slots=True)
+class _Rights:
+    """The words after the code, sorted out; what is none of the others is taken for a level."""
+
+    levels: tuple[str, ...] = ()
+    labels: frozenset[str] = frozenset()
+    tenant: str = ""
+    admin: bool = False
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> _Rights:
+        levels, labels, tenant, admin = [], [], "", False
+        for word in words:
+            folded = word.casefold()
+            if folded in _ADMIN:
+                admin = True
+            elif folded.startswith(_LABELS):
+                labels += [label for label in word.partition("=")[2].split(",") if label]
+            elif folded.startswith(_TENANT):
+                tenant = word.partition("=")[2]
+            else:
+                levels.append(folded)
+        return cls(tuple(levels), frozenset(labels), tenant, admin)
+
+
+async def _allow(call: Call, what: str, rights: _Rights) -> Reply:
+    by, access = call.event.person.key, call.desk.access
+    level = rights.levels[0] if rights.levels else access.levels[-1 if rights.admin else 0]
+    key = await access.allow(
+        what, by, level=level, admin=rights.admin, labels=rights.labels, tenant=rights.tenant
+    )
     if not key:
         _log.info("%s used an unknown code", by)
         return _private(call, "unknown_code")
-    _log.info("%s let in %s as %s%s", by, key, level, ", admin" if admin else "")
-    sentence = "allowed_admin" if admin else "allowed"
+    _log.info("%s let in %s as %s%s", by, key, level, ", admin" if rights.admin else "")
+    sentence = "allowed_admin" if rights.admin else "allowed"
     return Reply(text(sentence, call.language, key=literal_code(key), level=level))
 
 

@@ -10,6 +10,7 @@ from bot.access import Access, Role, Roll
 from bot.asking import Way
 from bot.chat import Incoming, Reply
 from bot.commands.spoken import Rule, alone
+from bot.minutes import Minutes
 from bot.oncall import Watch
 from bot.ports import SourceRecord
 from bot.recall import Recall
@@ -43,6 +44,7 @@ class Desk:
     threads: FollowedThreads | None = None
     roots: Mapping[str, str] = field(default_factory=dict)
     watch: Watch | None = None
+    minutes: Minutes | None = None
 
     def spelled(self, platform: str, command: str) -> str:
         """A command as people of this platform type it: `/help`, `/belay help`."""

@@ -10,6 +10,7 @@ from bot.chat import Reply
 from bot.commands.access_commands import allow, pair, revoke
 from bot.commands.ask import USAGE, ask
 from bot.commands.call import Ask, Call, Command
+from bot.commands.forget import SPOKEN_FORGET, forget
 from bot.commands.help import show_help
 from bot.commands.oncall import ONCALL, oncall, spoken_oncall
 from bot.commands.runbook import (
@@ -20,7 +21,7 @@ from bot.commands.runbook import (
     incident,
     runbook,
 )
-from bot.commands.silence import SPOKEN_FORGET, SPOKEN_MUTE, forget, mute
+from bot.commands.silence import SPOKEN_MUTE, mute
 from bot.commands.sources import sources
 from bot.commands.spoken import a_key, anything, unasked, with_only
 from bot.commands.why import why
@@ -92,6 +93,7 @@ COMMANDS: tuple[Command, ...] = (
         {"en": "forget what you asked here", "ru": "забыть, что вы здесь спрашивали"},
         aliases=("забудь",),
         changes=True,
+        usage={"en": "[everywhere]", "ru": "[везде]"},
         spoken=SPOKEN_FORGET,
     ),
     Command(
@@ -131,7 +133,10 @@ COMMANDS: tuple[Command, ...] = (
         {"en": "let a person or a group in", "ru": "впустить человека или группу"},
         role=Role.ADMIN,
         changes=True,
-        usage={"en": "CODE [level] [admin]", "ru": "КОД [уровень] [admin]"},
+        usage={
+            "en": "CODE [level] [labels=a,b] [admin]",
+            "ru": "КОД [уровень] [labels=a,b] [admin]",
+        },
         spoken=a_key,
     ),
     Command(

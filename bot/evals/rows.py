@@ -42,8 +42,13 @@ def load_rows(path: Path) -> list[Row]:
     return [_row(item, path, line) for line, item in load_objects(path)]
 
 
-def load_objects(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    """(line number, object) for each line of a JSONL file. Raises SourceError."""
+def load_objects(
+    path: Path, needed: str = "question", kind: type = str
+) -> list[tuple[int, dict[str, Any]]]:
+    """(line number, object) for each line of a JSONL file.
+
+    Raises SourceError, also for a line without the field `needed` of this kind.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -51,25 +56,25 @@ def load_objects(path: Path) -> list[tuple[int, dict[str, Any]]]:
     found: list[tuple[int, dict[str, Any]]] = []
     for number, line in enumerate(text.split("\n"), 1):  # U+2028 in a text ends no line
         if line.strip():
-            found.append((number, _object(line, path, number)))
+            found.append((number, _object(line, path, number, needed, kind)))
     if not found:
         raise SourceError(f"{path} holds no questions", "one JSON object a line is expected")
     return found
 
 
-def _object(line: str, path: Path, number: int) -> dict[str, Any]:
+def _object(line: str, path: Path, number: int, needed: str, kind: type) -> dict[str, Any]:
     try:
         item = json.loads(line)
     except ValueError as error:
         raise SourceError(f"{path}:{number}: {error}", "one JSON object a line") from None
-    if not isinstance(item, dict) or not isinstance(item.get("question"), str):
-        raise SourceError(f'{path}:{number}: no "question"', 'every line needs a "question"')
+    if not isinstance(item, dict) or not isinstance(item.get(needed), kind):
+        raise SourceError(f'{path}:{number}: no "{needed}"', f'every line needs a "{needed}"')
     return item
 
 
 def _row(item: dict[str, Any], path: Path, line: int) -> Row:
-    fields = _Fields(item, f"{path}:{line}")
-    parts = _parts(fields)
+    fields = Fields(item, f"{path}:{line}")
+    parts = load_parts(fields)
     answerable = fields.flag("answerable", bool(parts))
     return Row(
         id=fields.text("id") or f"{path.stem}:{line}",
@@ -84,7 +89,8 @@ def _row(item: dict[str, Any], path: Path, line: int) -> Row:
     )
 
 
-def _parts(fields: _Fields) -> tuple[Part, ...]:
+def load_parts(fields: Fields) -> tuple[Part, ...]:
+    """The facts that an answer needs, from `gold_parts` or from `gold_docs`."""
     if facts := fields.objects("gold_parts"):
         return tuple(
             Part(frozenset((fact.required("doc"), *fact.texts("alt_docs"))), fact.text("quote"))
@@ -94,7 +100,7 @@ def _parts(fields: _Fields) -> tuple[Part, ...]:
     return tuple(Part(frozenset((path, *alternatives))) for path in fields.texts("gold_docs"))
 
 
-class _Fields:
+class Fields:
     """The fields of one JSON object. Raises SourceError at `place` for a value of another kind."""
 
     def __init__(self, item: dict[str, Any], place: str) -> None:
@@ -121,11 +127,15 @@ class _Fields:
         right = isinstance(values, list) and all(isinstance(value, str) for value in values)
         return list(self._checked(name, values, right, "a list of texts"))
 
-    def objects(self, name: str) -> list[_Fields]:
+    def object(self, name: str) -> Fields:
+        value = self._item.get(name)
+        return Fields(self._checked(name, value, isinstance(value, dict), "an object"), self._place)
+
+    def objects(self, name: str) -> list[Fields]:
         values = self._item.get(name) or []
         right = isinstance(values, list) and all(isinstance(value, dict) for value in values)
         self._checked(name, values, right, "a list of objects")
-        return [_Fields(value, self._place) for value in values]
+        return [Fields(value, self._place) for value in values]
 
     def _checked(self, name: str, value: Any, right: bool, wanted: str) -> Any:
         if not right:

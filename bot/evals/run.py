@@ -53,6 +53,14 @@ async def scratch(
         yield app
 
 
+@asynccontextmanager
+async def without_documents(settings: Settings, web: CountedWeb) -> AsyncIterator[App]:
+    """An App over an empty index, for what needs no documents."""
+    home = settings.home / "eval" / "no-documents"
+    async with opened(settings, home=home, web=web, check=False) as app:
+        yield app
+
+
 def _key(docs: Path, embedder: str) -> str:
     return hashlib.blake2b(f"{docs.resolve()}|{embedder}".encode(), digest_size=6).hexdigest()
 

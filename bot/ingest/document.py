@@ -14,6 +14,7 @@ from bot.ingest.chunk import ChunkText, chunks
 from bot.ingest.embed import heading_line, passage_text
 from bot.ingest.encoding import decode
 from bot.ingest.fingerprint import digest
+from bot.ingest.folder_rules import by_folder
 from bot.ingest.frontmatter import FrontMatter, read
 from bot.ingest.options import SyncOptions
 from bot.ingest.parse import parse, readable_name, supported
@@ -119,14 +120,14 @@ def document(
     """The document of a decoded file, or why it holds nothing to index."""
     file = source.file
     text, hits = find(source.text) if options.mask_secrets else (source.text, ())
-    about = read(text)
+    about = read(text, options.levels)
     parsed = parse(file.path, text, options.converters, about.first_line)
     pieces = chunks(parsed.outline, options.chunking)
     if not pieces:
         detail = "only front matter" if about.first_line > 1 else ""
         return Skipped(file.path, Reason.NO_TEXT, detail)
     title = about.title or parsed.outline.title or readable_name(file.path)
-    access = about.over(origin.access)
+    access = about.over(by_folder(options.folders, origin.name, file.path, origin.access))
     if superseded:
         access = replace(access, status=Status.SUPERSEDED)
     return Document(

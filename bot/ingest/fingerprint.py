@@ -32,10 +32,20 @@ def rules(options: SyncOptions, access: Access) -> str:
         access.effective_from,
         access.effective_until,
         access.source_type,
+        _folders(options),
+        options.levels,
         options.mask_secrets,
         options.chunking,
     )
     return digest(repr(parts).encode())
+
+
+def _folders(options: SyncOptions) -> list[tuple[object, ...]]:
+    """In a form that is the same in every process; that of a set is not."""
+    return [
+        (rule.path, rule.source, rule.audience, sorted(rule.labels), rule.tenant)
+        for rule in options.folders
+    ]
 
 
 @dataclass(frozen=True, slots=True)

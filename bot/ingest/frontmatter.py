@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from typing import Any
@@ -68,14 +68,23 @@ class FrontMatter:
     hidden: bool = False
 
     def over(self, default: Access) -> Access:
-        """Who may read the document: its own words over the source's default."""
-        if self.hidden:
-            return replace(default, **self.access, audience=LEVELS[-1], labels=frozenset())
+        """Who may read the document: its own words over the default of its place."""
         return replace(default, **self.access)
 
 
-def read(text: str) -> FrontMatter:
-    """The front matter of `text` (normalised line breaks), YAML or TOML; empty without a block."""
+def read(text: str, levels: Sequence[str] = LEVELS) -> FrontMatter:
+    """The front matter of `text` (normalised line breaks), YAML or TOML; empty without a block.
+
+    `levels` are the audiences there are, lowest first.
+    """
+    about = _read(text, levels)
+    if not about.hidden:
+        return about
+    closed = {"audience": levels[-1], "labels": frozenset()}
+    return replace(about, access={**about.access, **closed})
+
+
+def _read(text: str, levels: Sequence[str]) -> FrontMatter:
     lines = text.split("\n")
     mark = lines[0].rstrip()
     if mark not in _FENCE:
@@ -95,7 +104,7 @@ def read(text: str) -> FrontMatter:
         )
     if values is None:  # prose between two rules
         return FrontMatter()
-    return _Reader(values, places).front_matter(body)
+    return _Reader(values, places, levels).front_matter(body)
 
 
 def _closing(lines: list[str], mark: str) -> int | None:
@@ -182,8 +191,11 @@ def _places(node: yaml.MappingNode) -> dict[str, int]:
 class _Reader:
     """Takes known keys from a block and keeps a list of those it could not read."""
 
-    def __init__(self, values: Mapping[str, Any], places: Mapping[str, int]) -> None:
+    def __init__(
+        self, values: Mapping[str, Any], places: Mapping[str, int], levels: Sequence[str]
+    ) -> None:
         self._values = values
+        self._levels = levels
         self._places = places
         self._issues: list[Issue] = []
         self._hidden = False
@@ -208,7 +220,7 @@ class _Reader:
             version=self._text("version"),
             updated_at=self._moment("updated_at"),
             supersedes=self._names("supersedes") or (),
-            access={k: v for k, v in access.items() if not (self._hidden and k in _OPENING)},
+            access=access,
             issues=tuple(self._issues),
             hidden=self._hidden,
         )
@@ -236,9 +248,9 @@ class _Reader:
         if "audience" not in self._values:
             return None
         level = str(self._values["audience"]).strip().lower()
-        if level in LEVELS:
+        if level in self._levels:
             return level
-        self._wrong("audience", f"is none of {', '.join(LEVELS)}")
+        self._wrong("audience", f"is none of {', '.join(self._levels)}")
         return None
 
     def _names(self, key: str) -> tuple[str, ...] | None:
@@ -282,6 +294,3 @@ class _Reader:
         if value not in (None, ""):
             self._wrong(key, "is not a date (YYYY-MM-DD)")
         return None
-
-
-_OPENING = frozenset({"audience", "labels"})

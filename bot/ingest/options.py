@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bot.ingest.chunk import ChunkLimits
+from bot.ingest.folder_rules import FolderRule
 from bot.ingest.parse import Converter
-from graph.model import Access
+from graph.model import LEVELS, Access
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class SyncOptions:
-    """`access` is what holds for documents that say nothing of their readers.
+    """`access` is what holds for documents that say nothing of their readers, unless one of
+    `folders` fits them; `levels` are the audiences that they may name.
 
     A sync that would take `loss_files` or more files, and more than `loss_share` of those that are
     indexed, out of the index is refused unless `allow_loss` is set: an unmounted folder looks
@@ -22,6 +24,8 @@ class SyncOptions:
     """
 
     access: Access = field(default_factory=Access)
+    folders: tuple[FolderRule, ...] = ()
+    levels: tuple[str, ...] = LEVELS
     location: str = ""  # of the source, for people
     max_file_bytes: int = MAX_FILE_BYTES
     mask_secrets: bool = True

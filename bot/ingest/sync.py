@@ -188,7 +188,7 @@ class _Run:
         text = decoded(file, self._options)
         if isinstance(text, Skipped):
             return ()
-        return targets(file.path, frontmatter.read(text.text).supersedes)
+        return targets(file.path, frontmatter.read(text.text, self._options.levels).supersedes)
 
     async def _store(self, path: str, reading: _Reading) -> None:
         if reading.skipped is not None:

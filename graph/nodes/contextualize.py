@@ -15,7 +15,7 @@ from langgraph.runtime import Runtime
 from graph.calls import complete
 from graph.errors import ModelError
 from graph.followup import ASKER, BOT, asker_language, cut, leaned_on, needs_context, resolve
-from graph.model import Turn
+from graph.model import Question, Turn
 from graph.pointers import is_personal
 from graph.policy import Limits
 from graph.ports import ChatModel, Prompt
@@ -39,8 +39,11 @@ _TURN_CHARACTERS = 600  # of one earlier message in the prompt
 async def contextualize(state: State, runtime: Runtime[Context]) -> State:
     """Sets the language of the answer and the self-contained question."""
     runtime.stream_writer(Stage("contextualize"))
-    context = runtime.context
-    question = state["question"]
+    return await understood(state["question"], runtime.context)
+
+
+async def understood(question: Question, context: Context) -> State:
+    """What the question means after what was said before, and the model calls that it took."""
     text = normalise(question.text).strip()
     shortened = cut(text, context.limits.question_characters)
     history = recent(question.history, context.limits)

@@ -1,4 +1,5 @@
-"""decline: says honestly that the documents hold no answer, and what would help instead.
+"""decline: says honestly that the documents hold no answer, and what would help instead; or asks
+which of several things is meant.
 
 It names the nearest documents and who could know, tells an empty web search from one that failed,
 and cites nothing.
@@ -11,9 +12,10 @@ from collections.abc import Iterable
 
 from langgraph.runtime import Runtime
 
-from graph.model import Answer, Language, Outcome, Passage, Ranked, SourceType
+from graph.choices import Option
+from graph.model import Answer, Citation, Confidence, Language, Outcome, Passage, Ranked, SourceType
 from graph.nodes.generate import REFUSED
-from graph.phrases import never_mentioned, say
+from graph.phrases import listed, never_mentioned, say
 from graph.smalltalk import courtesy
 from graph.state import Context, Stage, State
 from graph.text import question_language
@@ -30,8 +32,44 @@ async def decline(state: State, runtime: Runtime[Context]) -> State:
     runtime.stream_writer(Stage("decline"))
     question = state["question"]
     language = state.get("language") or question_language(question.text)
-    answer = courtesy(question, language) or _not_found(state, language, runtime.context)
-    return {"answer": answer}
+    answer = courtesy(question, language)
+    if answer is None and state.get("options"):
+        answer = _which_one(state, language)
+    return {"answer": answer or _not_found(state, language, runtime.context)}
+
+
+def _which_one(state: State, language: Language) -> Answer:
+    """One question back, with what the documents say for each thing that may be meant."""
+    options = state["options"]
+    names = [_title(option.ranked.passage) for option in options]
+    lines = [
+        f"- {name}{_quoted(option)} [{number}]"
+        for number, (name, option) in enumerate(zip(names, options, strict=True), start=1)
+    ]
+    asked = say("which_one", language, options=listed(names, language, say("or", language)))
+    return Answer(
+        question_id=state["question"].id,
+        outcome=Outcome.PARTIAL,
+        text="\n".join((asked, "", *lines)),
+        language=language,
+        citations=tuple(
+            Citation(number, option.ranked.passage, option.ranked.scores.relevance)
+            for number, option in enumerate(options, start=1)
+        ),
+        nearest=tuple(option.ranked for option in options),
+        confidence=Confidence.LOW,
+        notes=tuple(dict.fromkeys(state.get("notes", ()))),
+    )
+
+
+def _title(passage: Passage) -> str:
+    return _escaped(passage.title or passage.document)
+
+
+def _quoted(option: Option) -> str:
+    """What a document answers, when it is one line; a procedure is left for the answer itself."""
+    text = option.unit.text.strip()
+    return "" if "\n" in text else f": {text.removeprefix('- ').removeprefix('* ')}"
 
 
 def nearest_documents(state: State) -> tuple[Ranked, ...]:
@@ -92,7 +130,7 @@ def _item(passage: Passage, language: Language) -> str:
     place = f"`{_plain(passage.document)}`"
     if passage.owner:
         place += f", {say('owner', language, owner=_escaped(passage.owner))}"
-    return f"- {_escaped(passage.title or passage.document)} ({place})"
+    return f"- {_title(passage)} ({place})"
 
 
 def _hand_off(nearest: Iterable[Ranked], language: Language) -> str:

@@ -10,7 +10,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from langgraph.runtime import Runtime
 
@@ -41,10 +41,11 @@ from graph.errors import (
 )
 from graph.extract import extract
 from graph.gate import Gate, insufficient
-from graph.model import Language, Passage, Ranked, SourceType
+from graph.model import Language, Passage, Ranked, SourceType, Verdict
 from graph.phrases import say
 from graph.ports import ChatModel, Completion, Prompt
 from graph.proof import Sources
+from graph.shortfall import shortfall
 from graph.state import Context, Draft, ModelCall, Stage, State, Token
 
 _ALARMING = re.compile(  # ordinary words of operations that filters take for violence
@@ -55,6 +56,8 @@ _ALARMING = re.compile(  # ordinary words of operations that filters take for vi
 )
 REFUSED = "refused"
 """`Draft.insufficient` when the model itself declined: final, and no answer to keep."""
+
+_LABELS = {SourceType.WEB: "web_label", SourceType.SESSION: "said_label"}
 
 
 @dataclass(slots=True)
@@ -75,7 +78,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> State:
     given = selected(state["ranked"], whole, context.policy)
     model = context.ports.model
     if model is None or not given:
-        return {"draft": _quoted(state, given)}
+        return _uncritical(state, given)
     if calls.seconds_left(context) <= 0:
         return {"draft": _quoted(state, given), "notes": ("deadline",)}
     attempts = await _attempts(model, state, runtime, given)
@@ -98,6 +101,15 @@ async def _documents(state: State, context: Context) -> Mapping[Key, Sequence[Pa
         for passage in wanted:
             group.create_task(read(passage))
     return found
+
+
+def _uncritical(state: State, given: tuple[Ranked, ...]) -> State:
+    """Quotations that no model reads: partial where they plainly lack what was asked."""
+    draft, grade = _quoted(state, given), state["grade"]
+    lacking = shortfall(state["view"], draft.text, given)
+    if not lacking or grade.verdict is not Verdict.RELEVANT:
+        return {"draft": draft}
+    return {"draft": draft, "grade": replace(grade, verdict=Verdict.PARTIAL, reason=lacking)}
 
 
 def _quoted(state: State, given: tuple[Ranked, ...]) -> Draft:
@@ -159,9 +171,9 @@ async def _attempt(
 def _shower(
     runtime: Runtime[Context], state: State, given: Sequence[Ranked]
 ) -> Callable[[str], None]:
-    """Streams text; before the first piece of a web answer its label."""
-    web = all(item.passage.source_type is SourceType.WEB for item in given)
-    before = f"{web_label(state['language'])}\n\n" if web else ""
+    """Streams text; before the first piece of an answer that is not from documents its label."""
+    label = source_label(given, state["language"])
+    before = f"{label}\n\n" if label else ""
 
     def show(text: str) -> None:
         nonlocal before
@@ -172,8 +184,11 @@ def _shower(
     return show
 
 
-def web_label(language: Language) -> str:
-    return f"**{say('web_label', language)}**"
+def source_label(given: Sequence[Ranked], language: Language) -> str:
+    """What stands over an answer that is from the web, or from what was said before; else ""."""
+    kinds = {item.passage.source_type for item in given}
+    key = _LABELS.get(kinds.pop(), "") if len(kinds) == 1 else ""
+    return f"**{say(key, language)}**" if key else ""
 
 
 def sources_of(state: State, context: Context, given: Sequence[Ranked]) -> Sources:

@@ -1,4 +1,5 @@
-"""retrieve: searches the documents for the question, or side by side for each of its parts."""
+"""retrieve: searches documents and earlier conversations for the question, side by side; once it
+was taken apart, the documents for each of its parts."""
 
 from __future__ import annotations
 
@@ -9,12 +10,12 @@ from langgraph.runtime import Runtime
 
 from graph.errors import StoreError
 from graph.grading import grade
-from graph.retrieval import Found, evidence, find, merged
+from graph.retrieval import Found, evidence, find, find_beside, merged
 from graph.state import Context, Stage, State, SubQuestion
 
 
 async def retrieve(state: State, runtime: Runtime[Context]) -> State:
-    """Sets view, considered and ranked; after a decomposition also the parts' own grades.
+    """Sets view, considered, ranked and said; after a decomposition also the parts' own grades.
 
     Raises StoreError: the machine turns it into a failed answer.
     """
@@ -23,10 +24,11 @@ async def retrieve(state: State, runtime: Runtime[Context]) -> State:
     if parts:
         return await _parts(state, parts, runtime.context)
     scope = state["question"].scope
-    found = await find(
+    found, said = await find_beside(
         state["resolved"], state["language"], scope, runtime.context, state.get("word_vector")
     )
     return {
+        "said": said,
         "view": found.view,
         "considered": found.ranked,
         "ranked": evidence(found.ranked, runtime.context.policy),

@@ -15,6 +15,7 @@ from langgraph.runtime import Runtime
 from graph import calls, prompts
 from graph.blocks import Kind, blocks
 from graph.context import asked, fence_for, fenced, key_of, language_name, selected
+from graph.disagreements import is_disputed, side_by_side
 from graph.extract import extract
 from graph.gate import insufficient
 from graph.literals import Claim, literals
@@ -28,7 +29,7 @@ from graph.model import (
     SourceType,
     Verdict,
 )
-from graph.nodes.generate import sources_of, web_label
+from graph.nodes.generate import source_label, sources_of
 from graph.phrases import listed, never_mentioned, say
 from graph.policy import confidence
 from graph.ports import Completion, Prompt
@@ -64,7 +65,9 @@ async def verify(state: State, runtime: Runtime[Context]) -> State:
         gone = (Removal(draft.text.strip(), "no citation"),) if draft.text.strip() else ()
         failed = replace(draft, insufficient="no statement of the draft stands in the sources")
         return {"draft": failed, "removed": removed + gone, "calls": called}
-    answer = _answer(state, draft, result)
+    passages = [item.passage for item in draft.given]
+    text, cited = side_by_side(result.text, result.cited, passages, state["language"])
+    answer = _answer(state, draft, replace(result, text=text, cited=cited))
     return {"draft": draft, "answer": answer, "removed": removed, "calls": called}
 
 
@@ -144,9 +147,9 @@ class _Frame:
 
 def _answer(state: State, draft: Draft, result: Proven) -> Answer:
     cited = [draft.given[index] for index in result.cited]
-    web = all(item.passage.source_type is SourceType.WEB for item in cited)
+    web = _all_of(cited, SourceType.WEB)
     partial = state["grade"].verdict is Verdict.PARTIAL or bool(_missing(state))
-    frame = _frame(state, web=web)
+    frame = _frame(state, source_label(cited, state["language"]))
     outcome = Outcome.WEB if web else Outcome.PARTIAL if partial else Outcome.ANSWERED
     text = "\n\n".join(piece for piece in (frame.head, result.text, frame.tail) if piece)
     return Answer(
@@ -159,16 +162,24 @@ def _answer(state: State, draft: Draft, result: Proven) -> Answer:
             for number, item in enumerate(cited, start=1)
         ),
         nearest=_nearest(state) if partial else (),
-        confidence=_confidence(state, cited),
+        confidence=_confidence(state, cited, result.text),
         missing=_missing(state),
         notes=_notes(state, result.text, web=web),
     )
 
 
-def _confidence(state: State, cited: Sequence[Ranked]) -> Confidence:
+def _confidence(state: State, cited: Sequence[Ranked], text: str) -> Confidence:
     if state["grade"].verdict is Verdict.PARTIAL:
         return Confidence.LOW
-    return confidence(max(item.scores.relevance for item in cited))
+    level = confidence(max(item.scores.relevance for item in cited))
+    doubtful = _all_of(cited, SourceType.SESSION) or is_disputed(text, state["language"])
+    if level is Confidence.HIGH and doubtful:
+        return Confidence.MEDIUM  # people remember, documents state; two of them disagree
+    return level
+
+
+def _all_of(cited: Sequence[Ranked], kind: SourceType) -> bool:
+    return all(item.passage.source_type is kind for item in cited)
 
 
 def _missing(state: State) -> tuple[str, ...]:
@@ -200,10 +211,11 @@ def _has_commands(text: str) -> bool:
     return False
 
 
-def _frame(state: State, *, web: bool) -> _Frame:
+def _frame(state: State, label: str) -> _Frame:
+    """`label` is that of an answer from the web, or from an earlier conversation."""
     language = state["language"]
-    if web:
-        return _Frame(head=web_label(language))
+    if label:
+        return _Frame(head=label)
     missing, unknown = _missing(state), never_mentioned(state["grade"].unknown_terms, language)
     if missing:
         parts = listed([_quoted_part(part) for part in missing], language)
@@ -222,8 +234,8 @@ def _quoted_part(part: str) -> str:
 
 def _unframed(text: str, state: State) -> str:
     """The text without what an earlier verification put around it, so that twice is once."""
-    for web in (True, False):
-        frame = _frame(state, web=web)
+    for label in (source_label(state["draft"].given, state["language"]), ""):
+        frame = _frame(state, label)
         if frame.head and text.startswith(f"{frame.head}\n\n"):
             text = text.removeprefix(f"{frame.head}\n\n").removesuffix(f"\n\n{frame.tail}")
     return text

@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 
 from bot.access import Roll
+from bot.audit import Audit
 from bot.delivery import Mailbox
 from bot.feedback import FeedbackLog
 from bot.plots import Plots
 from bot.ports import KnowledgeIndex, Platform, Source
 from bot.registry import FACTORIES, factory
 from bot.roster import Roster
+from bot.sessions import SessionLog
 from bot.terminal import Terminal
 from bot.threads import FollowedThreads
 from graph.ports import ChatModel, Embedder, WebSearch
@@ -33,6 +35,8 @@ PORTS: dict[str, type] = {
     "roll.": Roll,
     "feedback.": FeedbackLog,
     "threads.": FollowedThreads,
+    "audit.": Audit,
+    "sessions.": SessionLog,
     "roster.": Roster,
     "platform.": Platform,
     "console": Terminal,

@@ -166,7 +166,17 @@ def test_lm22_every_sentence_exists_in_both_languages_with_the_same_values(key: 
 
 
 def _template(key: str, language: Language) -> str:
-    names = ("title", "document", "owner", "terms", "parts", "error_id", "date", "people")
+    names = (
+        "title",
+        "document",
+        "owner",
+        "terms",
+        "parts",
+        "error_id",
+        "date",
+        "people",
+        "options",
+    )
     pairs = ("first", "second", "first_date", "second_date")
     return say(key, language, **{name: f"{{{name}}}" for name in (*names, *pairs)})
 

@@ -51,6 +51,15 @@ list all runbooks
 у меня не работает vpn, кому писать?
 кстати, как подключиться к vpn
 другой вопрос: кто отвечает за dns
+got it. what is the retention of loki logs?
+спасибо, теперь про другое: как включить ночной режим алертов
+will we lose quorum when etcd is restored
+same origin policy of the portal: who may change it
+what happens if both prometheus replicas die
+these days who owns the billing database
+ok, and what are the resource limits of the prometheus pod
+а кто дежурит в выходные в команде сети
+кстати про бэкапы: кто их проверяет
 """.strip().splitlines()
 
 LEANING = """
@@ -64,6 +73,16 @@ which one first
 and who do I call
 still failing
 what if it fails
+how do I mitigate
+can that be done online?
+same for clone
+explain it simpler
+а как откатить назад?
+приведи пример
+как посмотреть логи
+что делать, если не помогло
+то же для реплики
+I actually wanted staging
 the same for replicas?
 no, I meant prod
 sorry, wrong service. orders

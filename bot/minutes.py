@@ -1,0 +1,155 @@
+"""The minutes: what is said to the bot and by it goes to the session log, and comes back from it.
+
+A turn that cannot be stored costs nobody an answer. What is forgotten goes from the log, from the
+index of what was said, from the traces of `belay why`, and from the memory of this process.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from bot.access import talk_key
+from bot.audit import Audit
+from bot.chat import Incoming, Place
+from bot.errors import StorageError
+from bot.ingest.secrets import mask
+from bot.ingest.sessions import forget_passages
+from bot.ports import KnowledgeIndex
+from bot.recall import Exchange, Recall, room
+from bot.sessions import Selection, SessionLog, SessionTurn, drawn_from, is_verified
+from graph.followup import cut
+from graph.model import Answer, Question
+
+_log = logging.getLogger(__name__)
+
+_CHARACTERS = 4000  # of one turn; more is cut in the middle
+
+Link = Callable[[Place, str], str]
+"""Opens a message of a place by its id; "" where there is no such link."""
+
+DropTraces = Callable[[Collection[str]], Awaitable[None]]
+"""Forgets the traces of questions by their ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """How many turns went. `complete` is False while the index still holds some of them: they go
+    with its next run."""
+
+    count: int
+    complete: bool = True
+
+
+class Minutes:
+    """`index` is that of earlier conversations; `audit` forgets people with them."""
+
+    def __init__(
+        self,
+        log: SessionLog,
+        *,
+        index: KnowledgeIndex | None = None,
+        drop_traces: DropTraces | None = None,
+        audit: Audit | None = None,
+        link: Link | None = None,
+    ) -> None:
+        self._log, self._index = log, index
+        self._drop_traces, self._audit, self._link = drop_traces, audit, link
+
+    async def record(self, question: Question, event: Incoming, answer: Answer) -> None:
+        """Keeps a question and its answer, for the audience that it was answered for."""
+        link = self._link(event.place, event.message_id) if self._link else ""
+        asked = SessionTurn(
+            f"{question.id}:question",
+            "question",
+            room(event).conversation,
+            talk_key(event, told=True),
+            event.person.key,
+            _kept(question.text),
+            event.at,
+            question_id=question.id,
+            scope=question.scope,
+            link=link,
+            said=_kept(event.text),
+        )
+        told = replace(
+            asked,
+            id=f"{question.id}:answer",
+            role="answer",
+            text=_kept(answer.text),
+            verified=is_verified(answer),
+            behind=drawn_from(answer),
+            said="",
+        )
+        try:
+            await self._log.add([asked, told])
+        except StorageError as error:
+            _log.warning("a turn was not kept: %s", error)
+
+    async def fill(self, recall: Recall, place: Place) -> None:
+        """Gives a memory that does not know the conversation, after a restart, its last turns."""
+        if recall.knows(place):
+            return
+        try:
+            turns = await self._log.recent(place.conversation, 2 * recall.bounds.exchanges)
+        except StorageError as error:
+            _log.warning("a conversation could not be read: %s", error)
+            turns = ()
+        recall.fill(place, _exchanges(turns))
+
+    async def move(self, place: Place, new_id: str) -> None:
+        """Raises StorageError."""
+        await self._log.move(f"{place.platform}:{place.id}:", f"{place.platform}:{new_id}:")
+
+    async def forget(self, selection: Selection, recall: Recall) -> Forgotten:
+        """Removes the turns that match, wherever they are kept. Raises StorageError when the log
+        cannot be written: then they are all still there."""
+        gone = await self._log.forget(selection)
+        remembered = recall.forget_selected(selection)
+        questions = {turn.question_id for turn in gone if turn.question_id} | remembered
+        turns = {turn.id for turn in gone}
+        turns |= {f"{name}:{role}" for name in remembered for role in ("question", "answer")}
+        complete = await self._forget_passages(gone)
+        if self._drop_traces is not None:
+            await self._drop_traces(questions)
+        return Forgotten(len(turns), complete)
+
+    async def forget_person(self, key: str, recall: Recall) -> Forgotten:
+        """Removes all that a person asked and was told, in every place, and from the audit as its
+        settings say. Raises StorageError."""
+        if self._audit is not None:
+            await self._audit.forget(key)
+        return await self.forget(Selection(person=key), recall)
+
+    async def _forget_passages(self, turns: Sequence[SessionTurn]) -> bool:
+        if self._index is None:
+            return True
+        try:
+            await forget_passages(self._index, turns)
+        except StorageError as error:
+            _log.error("forgotten turns are still indexed: %s %s", error, error.remedy)
+            return False
+        return True
+
+
+def _kept(text: str) -> str:
+    return mask(cut(text, _CHARACTERS))
+
+
+def _exchanges(turns: Sequence[SessionTurn]) -> list[Exchange]:
+    """Questions that have an answer, oldest first."""
+    answers = {turn.question_id: turn for turn in turns if turn.role == "answer"}
+    return [
+        Exchange(
+            turn.question_id,
+            turn.person,
+            turn.text,
+            answers[turn.question_id].text,
+            turn.scope,
+            turn.said,
+            answers[turn.question_id].behind,
+        )
+        for turn in turns
+        if turn.role == "question" and turn.question_id in answers
+    ]
