@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import chat, questions, searching, starting, syncing
+from benchmarks import chat, questions, searching, slack, starting, syncing
 from benchmarks.contenders.table import table
 from benchmarks.table import Figure, markdown
 from bot.app import opened
@@ -67,10 +67,15 @@ async def _chat(plan: Plan, folder: Path) -> list[Figure]:
     return await chat.costs(folder, plan.docs, plan.asked)
 
 
+async def _slack(plan: Plan, folder: Path) -> list[Figure]:
+    return await slack.costs(folder, plan.docs, plan.asked)
+
+
 # Processes first: Linux counts what this one holds to the peak of the processes it starts.
 PARTS: Mapping[str, Callable[[Plan, Path], Awaitable[list[Figure]]]] = {
     "start": _starting,
     "chat": _chat,
+    "slack": _slack,
     "documents": _documents,
     "search": _search,
 }

@@ -10,18 +10,16 @@ import asyncio
 import os
 import subprocess
 import time
-from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 
-from benchmarks.starting import command
-from benchmarks.table import Figure
+from benchmarks.starting import started
+from benchmarks.table import Figure, span
 from bot.access import Grant, place_key
 from bot.chat import Place
-from bot.evals.metrics import quantile
 from bot.roll import open_roll
 from bot.running import stores
 from tests.servers.openai_server import OpenAIServer, Say
@@ -88,8 +86,8 @@ async def _one_at_a_time(bot: Bot, questions: Sequence[str]) -> list[Figure]:
         answers.append((mine[-1] - asked) * 1000)
     how = f"{len(questions)} questions, one at a time, instant model"
     return [
-        Figure("Telegram: question to first sign, p50 / p99", _span(signs[3:]), how),
-        Figure("Telegram: question to answer, p50 / p99", _span(answers[3:]), how),
+        Figure("Telegram: question to first sign, p50 / p99", span(signs[3:]), how),
+        Figure("Telegram: question to answer, p50 / p99", span(answers[3:]), how),
     ]
 
 
@@ -107,7 +105,7 @@ async def _crowd(bot: Bot, questions: Sequence[str]) -> Figure:
         if len(bot.answers(person)) > before[person.id]
     ]
     what = f"Telegram: question to answer, {CROWD} chats at once, p50 / p99"
-    return Figure(what, _span(times), f"{len(times)} of {CROWD} answered")
+    return Figure(what, span(times), f"{len(times)} of {CROWD} answered")
 
 
 async def _memory(bot: Bot, questions: Sequence[str]) -> Figure:
@@ -136,10 +134,6 @@ def _more(bot: Bot, person: User, before: int) -> Callable[[], bool]:
     return lambda: len(bot.answers(person)) > before
 
 
-def _span(milliseconds: Sequence[float]) -> str:
-    return f"{quantile(milliseconds, 0.5):.0f} / {quantile(milliseconds, 0.99):.0f} ms"
-
-
 @asynccontextmanager
 async def _running(folder: Path, docs: Path) -> AsyncIterator[Bot]:
     async with AsyncExitStack() as stack:
@@ -150,22 +144,12 @@ async def _running(folder: Path, docs: Path) -> AsyncIterator[Bot]:
         home = folder / "home"
         await _let_in(home, people, groups)
         variables = os.environ | _settings(home, server, model)
-        assert await (await _belay("sync", str(docs), variables=variables)).wait() == 0
-        process = await _belay("run", variables=variables)
+        assert await (await started("sync", str(docs), variables=variables)).wait() == 0
+        process = await started("run", variables=variables)
         stack.push_async_callback(process.wait)
         stack.callback(process.terminate)
         await server.until(lambda: server.called("deleteWebhook"), PATIENCE)
         yield Bot(server, people, groups, home, process.pid)
-
-
-async def _belay(*words: str, variables: Mapping[str, str]) -> Process:
-    return await asyncio.create_subprocess_exec(
-        *command(*words),
-        env=variables,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
 
 
 async def _let_in(home: Path, people: Sequence[User], groups: Sequence[Group]) -> None:

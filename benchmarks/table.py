@@ -38,3 +38,8 @@ async def timed(work: Callable[[], Awaitable[object]]) -> float:
 
 def median(values: Sequence[float]) -> float:
     return quantile(values, 0.5)
+
+
+def span(milliseconds: Sequence[float]) -> str:
+    """The median and the 99th percentile."""
+    return f"{quantile(milliseconds, 0.5):.0f} / {quantile(milliseconds, 0.99):.0f} ms"
