@@ -23,6 +23,7 @@ class Answered:
 
     status: int
     text: str = ""
+    content_type: str = "text/plain"
 
 
 Handler = Callable[[Mapping[str, str], bytes], Awaitable[int | Answered]]
@@ -119,7 +120,9 @@ class HttpServer(Mount):
             _log.exception("a request to %s failed", request.path)
             return web.Response(status=HTTPStatus.INTERNAL_SERVER_ERROR)
         if isinstance(answered, Answered):
-            return web.Response(status=answered.status, text=answered.text)
+            return web.Response(
+                status=answered.status, text=answered.text, content_type=answered.content_type
+            )
         return web.Response(status=answered)
 
 

@@ -274,7 +274,10 @@ _EVENTS: Mapping[str, Callable[[Json, Me, bool], Notice | None]] = {
     "tokens_revoked": _revoked,
 }
 
-SUBSCRIBED = frozenset(_EVENTS) - {"message"} | {
+HEARD = frozenset(_EVENTS)
+"""The types of the events that are read."""
+
+SUBSCRIBED = HEARD - {"message"} | {
     "message.channels",
     "message.groups",
     "message.im",

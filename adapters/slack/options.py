@@ -18,7 +18,6 @@ class Options:
     doubts: int = 3  # how often a message is looked for whose fate is unknown
     settle: float = 2.0  # before it is looked for
     # what comes in
-    oldest_request: float = 300.0  # as Slack advises: an older one may be played back
     backoff: float = 1.0  # before Slack is tried again; doubles
     longest_backoff: float = 30.0
     heartbeat: float = 15.0  # of a socket

@@ -19,6 +19,7 @@ from aiohttp import ClientError, ClientSession
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.slack.app import make_app
 from adapters.slack.checks import Door, findings
 from adapters.slack.conversation import SlackConversation
 from adapters.slack.events import (
@@ -137,12 +138,12 @@ class Slack(Platform, Completing):
             async def receive(kind: str, body: Mapping[str, Any]) -> None:
                 await self._take(kind, body, me, sink, group)
 
+            client = self._parts.client
             if isinstance(door, Socket):
-                group.create_task(door.run(receive))
+                group.create_task(door.run(make_app(receive, me, client)))
             else:
-                oldest = self._options.oldest_request
-                hook = Webhook(door.secret, receive, now=self._now, oldest=oldest)
-                door.server.mount(PATH, hook)
+                app = make_app(receive, me, client, door.secret)
+                door.server.mount(PATH, Webhook(app))
             raise await self._withdrawn
 
     def conversation(self, event: Incoming) -> Conversation:
@@ -198,9 +199,6 @@ class Slack(Platform, Completing):
                 self._withdraw(AccessWithdrawn(_GONE[withdrawn.how], REMEDY))
 
     def _read(self, kind: str, body: Mapping[str, Any], me: Me) -> Notice | None:
-        if body.get("type") == "app_rate_limited":
-            _log.warning("Slack holds events back: there were more than 30,000 in an hour")
-            return None
         try:
             return notice(kind, body, me, datetime.fromtimestamp(self._now(), UTC))
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:

@@ -1,7 +1,8 @@
 """Socket Mode: Slack's notices through a connection that the bot opens, without a public address.
 
-https://docs.slack.dev/apis/events-api/using-socket-mode. The SDK's own client is not used: it
-tries a revoked token for ever, and acknowledges in tasks that nobody waits for.
+https://docs.slack.dev/apis/events-api/using-socket-mode. The envelopes go through Bolt's app; the
+SDK's own client, which Bolt would use, tries a revoked token for ever, closes the old connection
+before it opens a new one, and works in tasks that nobody waits for.
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ import asyncio
 import json
 import logging
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from aiohttp import ClientError, ClientSession, ClientWebSocketResponse, ClientWSTimeout, WSMsgType
+from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.slack.app import answer
 from adapters.slack.options import Options
 from adapters.slack.outage import Outage
 from adapters.slack.reading import WITHDRAWN, code_of
-from adapters.slack.webhook import Receive
-from bot.errors import SettingsError, StorageError
+from bot.errors import SettingsError
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +56,7 @@ class Socket:
         self._client, self._session = client, session
         self._app_token, self._options, self._outage = app_token, options, outage
 
-    async def run(self, receive: Receive) -> None:
+    async def run(self, app: AsyncApp) -> None:
         """Receives until cancelled. Raises SettingsError for a token that opens no socket."""
         before: ClientWebSocketResponse | None = None
         try:
@@ -62,7 +65,7 @@ class Socket:
                 if before is not None:
                     await before.close()
                 before = socket
-                await self._listen(socket, receive)
+                await self._listen(socket, app)
         finally:
             if before is not None:
                 await before.close()
@@ -100,13 +103,13 @@ class Socket:
             max_msg_size=self._options.largest,
         )
 
-    async def _listen(self, socket: ClientWebSocketResponse, receive: Receive) -> None:
+    async def _listen(self, socket: ClientWebSocketResponse, app: AsyncApp) -> None:
         """Until Slack wants another connection, or this one breaks."""
         greeted = False
         async for message in socket:
             envelope = _read(message.data) if message.type is WSMsgType.TEXT else {}
             if "envelope_id" in envelope:
-                await self._take(socket, envelope, receive)
+                await self._take(socket, envelope, app)
             elif envelope.get("type") == "hello":
                 greeted = True
                 self._outage.over()
@@ -119,16 +122,16 @@ class Socket:
         await self._outage.rest(ConnectionError("the connection was closed"))
 
     async def _take(
-        self, socket: ClientWebSocketResponse, envelope: Mapping[str, Any], receive: Receive
+        self, socket: ClientWebSocketResponse, envelope: Mapping[str, Any], app: AsyncApp
     ) -> None:
         """What is not acknowledged, Slack brings again."""
         payload = envelope.get("payload")
+        if isinstance(payload, dict):
+            told = await answer(app, payload)
+            if told.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                return
         try:
-            if isinstance(payload, dict):
-                await receive(str(envelope.get("type")), payload)
             await socket.send_json({"envelope_id": envelope["envelope_id"]})
-        except StorageError as error:
-            _log.warning("an event could not be stored: %s", error)
         except (ConnectionError, ClientError) as error:
             _log.info("an event was not acknowledged: %s", type(error).__name__)
 

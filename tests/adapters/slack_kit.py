@@ -4,12 +4,14 @@
         await at.server.says(at.ops, at.ann, f"{MENTION} which port?")
         (answer,) = await at.answered(at.ops)
 
-Time stands still unless a test moves it.
+Time stands still unless a test moves it; only requests are signed at the time that it is, which
+Bolt compares.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time as wall
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -129,6 +131,7 @@ async def office(
         server or SlackServer(clock=clock, now=clock) as running,
         HttpServer(Listening(port=0)) as web,
     ):
+        running.notices.now = wall.time
         slack = create(
             running.token,
             app_token="" if http else running.app_token,

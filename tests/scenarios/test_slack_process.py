@@ -147,7 +147,6 @@ async def test_a_direct_message_a_mention_and_a_command_through_a_socket(tmp_pat
         assert (refused.to, "8081" in refused.shown) == ("U0GUEST", False)
 
 
-@pytest.mark.soak
 async def test_sl_01_sl_02_two_processes_that_are_killed_answer_each_question_once(
     tmp_path: Path,
 ) -> None:
