@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,7 @@ from bot.hand_off import HandOff, OnDuty
 from bot.minutes import Minutes
 from bot.oncall import Watch
 from bot.oncall_question import inquiry
-from bot.ports import Conversation, SourceRecord
+from bot.ports import Conversation, Sources
 from bot.posting import Posting
 from bot.pressing import Pressing
 from bot.recall import Bounds, Offer, Recall, room
@@ -64,7 +64,7 @@ class Answering:
         keep: Keep,
         auditor: Auditor | None = None,
         minutes: Minutes | None = None,
-        sources: Callable[[], Awaitable[Sequence[SourceRecord]]],
+        sources: Sources,
         web: bool = True,
         contact: str = "",
         on_duty: OnDuty | None = None,

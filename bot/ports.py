@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
 from bot.chat import Incoming, Place, Reply
-from graph.model import Access, Passage, SourceType
+from graph.model import Access, Passage, Scope, SourceType
 from graph.ports import Retriever, Vector
 from graph.profile import Profile
 from graph.terms import Fields, TermCounts
@@ -103,6 +103,10 @@ class SourceRecord:
     message: str = ""
 
 
+Sources = Callable[[Scope], Awaitable[Sequence[SourceRecord]]]
+"""The sources of which an audience may read anything; their `files` counts what it may read."""
+
+
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
     """What the index was built with. Empty strings and zeros in a new index."""
@@ -141,6 +145,9 @@ class KnowledgeIndex(Retriever, Protocol):
         place still holds stays findable there."""
 
     async def sources(self) -> Sequence[SourceRecord]: ...
+
+    async def shelved(self, scope: Scope) -> Mapping[str, int]:
+        """How many documents of each source the scope admits; none of a source leaves it out."""
 
     async def save_source(self, record: SourceRecord) -> None: ...
 

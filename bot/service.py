@@ -16,6 +16,7 @@ import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -30,7 +31,7 @@ from bot.feedback import FeedbackLog
 from bot.home import Home, Pages
 from bot.inbox import Desk
 from bot.ingest.lock import as_seen
-from bot.library import LOCK_FILE
+from bot.library import LOCK_FILE, readable_sources
 from bot.limits import Limiter
 from bot.minutes import Minutes
 from bot.oncall import Watch, make_watch
@@ -41,6 +42,7 @@ from bot.session_runs import SessionRuns, open_log
 from bot.sessions import SessionLog
 from bot.threads import FollowedThreads
 from bot.traces import TraceLog
+from graph.model import Scope
 
 INBOX_FILE, FEEDBACK_FILE, THREADS_FILE = "inbox.db", "feedback.db", "threads.db"
 
@@ -197,7 +199,7 @@ def _answering(app: App, kept: Stores, watch: Watch | None, minutes: Minutes) ->
         keep=TraceLog(settings.home).add,
         auditor=Auditor(open_audit(settings.home, settings.audit)),
         minutes=minutes,
-        sources=app.index.sources,
+        sources=partial(readable_sources, app.index),
         web=settings.web,
         contact=settings.contact,
         on_duty=watch.on_duty if watch else None,
@@ -212,9 +214,9 @@ def _home(app: App, kept: Stores) -> Home:
     """The page of the bot, with the state of each source as it really is."""
     settings = app.settings
 
-    async def sources() -> Sequence[SourceRecord]:
+    async def sources(scope: Scope) -> Sequence[SourceRecord]:
         lock = settings.home / LOCK_FILE
-        return [as_seen(record, lock) for record in await app.index.sources()]
+        return [as_seen(record, lock) for record in await readable_sources(app.index, scope)]
 
     return Home(make_access(settings, kept.roll), sources, f"{settings.slack.command} ")
 

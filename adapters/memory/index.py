@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import replace
 
@@ -111,6 +112,13 @@ class MemoryIndex(KnowledgeIndex):
 
     async def sources(self) -> Sequence[SourceRecord]:
         return [self._sources[name] for name in sorted(self._sources)]
+
+    async def shelved(self, scope: Scope) -> Mapping[str, int]:
+        return Counter(
+            source
+            for (source, _), chunks in sorted(self._files.items())
+            if any(scope.admits(chunk.access) for chunk in chunks)
+        )
 
     async def save_source(self, record: SourceRecord) -> None:
         self._sources[record.name] = record

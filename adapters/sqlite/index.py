@@ -147,6 +147,12 @@ class SqliteIndex(KnowledgeIndex):
 
         return await self._in_reader(self._read, read)
 
+    async def shelved(self, scope: Scope) -> Mapping[str, int]:
+        def count(connection: sqlite3.Connection) -> dict[str, int]:
+            return reading.shelved(connection, self._audiences.admitted(connection, scope))
+
+        return await self._in_reader(self._read, count)
+
     async def save_source(self, record: SourceRecord) -> None:
         await asyncio.to_thread(
             self._write, lambda connection: writing.save_source(connection, record)

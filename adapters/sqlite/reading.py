@@ -50,6 +50,11 @@ SELECT DISTINCT source, chunks.path FROM json_each(?) AS wanted JOIN chunks
 WHERE access_id IN (SELECT value FROM json_each(?))
 """
 
+_SHELVED = """
+SELECT source, count(DISTINCT path) FROM chunks
+WHERE access_id IN (SELECT value FROM json_each(?)) GROUP BY source ORDER BY source
+"""
+
 Place = tuple[str, str, int]
 BEFORE_ALL: Place = ("", "", -1)
 
@@ -74,6 +79,10 @@ def readable(
 ) -> frozenset[Document]:
     wanted = json.dumps(list(documents), ensure_ascii=False)
     return frozenset(connection.execute(_READABLE, (wanted, ids_json(admitted))))
+
+
+def shelved(connection: sqlite3.Connection, admitted: Sequence[int]) -> dict[str, int]:
+    return dict(connection.execute(_SHELVED, (ids_json(admitted),)).fetchall())
 
 
 def page(

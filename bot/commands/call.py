@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from bot.access import Access, Role, Roll
@@ -12,7 +12,7 @@ from bot.chat import Incoming, Reply
 from bot.commands.spoken import Rule, alone
 from bot.minutes import Minutes
 from bot.oncall import Watch
-from bot.ports import SourceRecord
+from bot.ports import Sources
 from bot.recall import Recall
 from bot.threads import FollowedThreads
 from graph.model import Language, Scope
@@ -36,7 +36,7 @@ class Desk:
     access: Access
     roll: Roll
     recall: Recall
-    sources: Callable[[], Awaitable[Sequence[SourceRecord]]]
+    sources: Sources
     threads: FollowedThreads | None = None
     roots: Mapping[str, str] = field(default_factory=dict)
     watch: Watch | None = None

@@ -10,8 +10,10 @@ from graph.model import Language
 
 
 async def sources(call: Call) -> Reply | Ask:
-    """Names, file counts and dates; never a folder or an address of the machine."""
-    records = await call.desk.sources()
+    """Names, counts of documents that may be read here, and dates; never a folder or an address of
+    the machine, nor a source of which nobody here may read anything."""
+    assert call.scope is not None  # a member's command
+    records = await call.desk.sources(call.scope)
     if not records:
         return Reply(text("sources_none", call.language))
     lines = [_line(record, call.language) for record in records]

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from bot.evals.access_cases import Case, Member
 from bot.evals.access_sessions import indexed_sessions
 from bot.evals.run import SOURCE, CountedWeb, scratch
 from bot.feedback import FeedbackLog
+from bot.library import readable_sources
 from bot.ports import Conversation
 from bot.progress import Progress
 from bot.registry import factory
@@ -176,7 +178,7 @@ class Stage:
             roll,
             feedback,
             keep=self._keep,
-            sources=self.app.index.sources,
+            sources=partial(readable_sources, self.app.index),
             web=False,
             now=self._at,
         )
