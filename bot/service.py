@@ -27,7 +27,7 @@ from bot.auditor import Auditor, open_audit
 from bot.chat import Incoming, Place
 from bot.delivery import Mailbox
 from bot.errors import AccessWithdrawn
-from bot.feedback import FeedbackLog
+from bot.feedback import FEEDBACK_FILE, FeedbackLog
 from bot.home import Home, Pages
 from bot.inbox import Desk
 from bot.ingest.lock import as_seen
@@ -44,7 +44,7 @@ from bot.threads import FollowedThreads
 from bot.traces import TraceLog
 from graph.model import Scope
 
-INBOX_FILE, FEEDBACK_FILE, THREADS_FILE = "inbox.db", "feedback.db", "threads.db"
+INBOX_FILE, THREADS_FILE = "inbox.db", "threads.db"
 
 _SAME_SIGNAL = 0.5  # seconds
 
