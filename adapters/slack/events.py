@@ -34,8 +34,8 @@ _HELP = "help"
 
 @dataclass(frozen=True, slots=True)
 class Me:
-    """The bot in its workspace, as auth.test tells. `enterprise` is the organisation's id, `url` the
-    workspace's address."""
+    """The bot in its workspace, as auth.test tells. `enterprise` is the organisation's id,
+    `url` the workspace's address."""
 
     user: str
     team: str

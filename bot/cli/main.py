@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.audit_commands import audit, gaps
 from bot.cli.running import run
+from bot.cli.session_commands import sessions
 from graph.model import LEVELS
 
 # Imports and weights are a million objects that stay; looking for garbage among them every 700
@@ -153,6 +153,8 @@ def forget(
     run(start, name)
 
 
+app.add_typer(sessions, name="sessions")
+
 Who = Annotated[
     str,
     typer.Argument(
@@ -244,10 +246,6 @@ def why(
     from bot.cli.why import why as start
 
     run(start, " ".join(question or []), as_json)
-
-
-app.command()(audit)
-app.command()(gaps)
 
 
 @app.command()
