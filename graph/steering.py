@@ -16,6 +16,7 @@ from graph.blocks import Block, Kind, blocks, join, sentences
 from graph.model import Passage
 
 GONE = "[…]"
+_SECTIONS = " · "  # between the headings of sections that share a chunk
 _KEPT = 512  # texts; the same passages are given for question after question
 _AGENT = (
     r"(?:(?:ai|llm|language|chat) (?:agent|assistant|model|bot)|ai|llm|chatbot|assistant|gpt)s?"
@@ -81,6 +82,9 @@ def without_steering(text: str) -> str:
             depth = _depth(block)
             if not level or depth <= level:
                 level = depth if steers(block.text) else 0
+            if level == 1 and not kept:
+                level = 0  # the title of a document is no section
+                continue
         if level:
             continue
         kept.append(_cleaned(block))
@@ -110,6 +114,14 @@ def without_orders(passage: Passage) -> dict[str, Any]:
     title = passage.title
     if steers(title):
         title = PurePosixPath(passage.document).name
-    heading = tuple(GONE if steers(part) else part for part in passage.heading)
-    text = GONE if GONE in heading else without_steering(passage.text)
+    heading = tuple(_heading(part) for part in passage.heading)
+    headed = any(block.kind is Kind.HEADING for block in blocks(passage.text))
+    sections = heading[1:] if passage.heading[:1] == (passage.title,) else heading
+    text = GONE if GONE in sections and not headed else without_steering(passage.text)
     return {"text": text, "title": title, "heading": heading}
+
+
+def _heading(part: str) -> str:
+    """A heading of a chunk, which may stand for several sections, without those for machines."""
+    kept = [name for name in part.split(_SECTIONS) if not steers(name)]
+    return _SECTIONS.join(kept) or GONE
