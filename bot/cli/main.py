@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from bot.cli.audit_commands import audit, gaps
 from bot.cli.running import run
 from bot.cli.session_commands import sessions
 from graph.model import LEVELS
@@ -246,6 +247,10 @@ def why(
     from bot.cli.why import why as start
 
     run(start, " ".join(question or []), as_json)
+
+
+app.command()(audit)
+app.command()(gaps)
 
 
 @app.command()
