@@ -43,31 +43,33 @@ PORTS: dict[str, type] = {
     "plots": Plots,
 }
 REMOTE: dict[str, Any] = {
+    "model": "some-model",
     "base_url": "http://127.0.0.1:9/v1",
     "api_key": "sk-test",
     "timeout": 1.0,
 }
+NAMED: dict[str, dict[str, Any]] = {
+    "platform.slack": {"app_token": "xapp-1-example-token"},
+    "embedder.openai": REMOTE,
+    "model.openai": REMOTE,
+}
+
+
+def positional(name: str, home: Path) -> tuple[Any, ...]:
+    if name.endswith(".sqlite"):
+        return (home / "some.db",)
+    arguments: dict[str, tuple[Any, ...]] = {
+        "platform.telegram": ("123456789:AAexample-token-of-no-real-bot-at-all",),
+        "platform.slack": ("xoxb-example-token-of-no-real-bot",),
+        "source.folder": (home, "docs"),
+        "roster.ical": ((), home / "oncall"),
+    }
+    return arguments.get(name, ())
 
 
 async def built(name: str, home: Path) -> Any:
-    make = factory(name)
-    if name in ("index.sqlite", "inbox.sqlite"):
-        return await make(home / "some.db")
-    if name in ("roll.sqlite", "feedback.sqlite", "threads.sqlite", "sessions.sqlite"):
-        return make(home / "some.db")
-    if name == "audit.sqlite":
-        return make(home / "some.db")
-    if name == "platform.telegram":
-        return make("123456789:AAexample-token-of-no-real-bot-at-all")
-    if name == "platform.slack":
-        return make("xoxb-example-token-of-no-real-bot", app_token="xapp-1-example-token")
-    if name in ("embedder.openai", "model.openai"):
-        return make(model="some-model", **REMOTE)
-    if name == "source.folder":
-        return make(home, "docs")
-    if name == "roster.ical":
-        return make((), home / "oncall")
-    return make()
+    made = factory(name)(*positional(name, home), **NAMED.get(name, {}))
+    return await made if inspect.isawaitable(made) else made
 
 
 @pytest.mark.parametrize("name", FACTORIES)
