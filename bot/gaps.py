@@ -22,14 +22,14 @@ COMPARED = 1000
 _UNANSWERED = frozenset({Outcome.NOT_FOUND, Outcome.PARTIAL, Outcome.WEB})
 _WAYS = frozenset({"ask", "runbook", "incident"})  # the others repeat a question
 _DOCUMENTS = 3
-_RATED_DOWN = "rated down"
+_RATED_DOWN = "rated_down"
 # Addresses and handles are names of people, who are not what is missing.
 _PEOPLE = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w./])@[\w.-]*\w|<@\w+>")
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Questions that mean the same. `reasons` counts them by outcome, or as rated down."""
+    """Questions that mean the same. `reasons` counts them by outcome, or as rated_down."""
 
     question: str  # the one that was asked most often
     count: int

@@ -100,7 +100,7 @@ async def test_only_what_had_no_good_answer_is_a_gap(embedder: Embedder) -> None
     votes = {f"_{good.question_id}": Tally(up=1), f"_{bad.question_id}": Tally(up=1, down=1)}
     (gap,) = await found(embedder, good, broken, bad, **votes)
     assert gap.question == "what is the vacation policy"
-    assert gap.reasons == (("rated down", 1),)
+    assert gap.reasons == (("rated_down", 1),)
 
 
 async def test_reasons_are_counted(embedder: Embedder) -> None:
