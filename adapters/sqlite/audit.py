@@ -127,7 +127,7 @@ def _row(record: AuditRecord) -> Row:
         record.question,
         record.resolved,
         record.outcome.value,
-        json.dumps(rest, ensure_ascii=False),
+        json.dumps(rest),
     )
 
 
