@@ -19,7 +19,7 @@ from bot.asked import about, named
 from bot.asking import Asking, Keep, Way, question_id
 from bot.auditor import Auditor
 from bot.chat import Incoming, Kind, Place, Reply
-from bot.commands.call import Ask, Call, Command, Desk, Sources, may_use, parse
+from bot.commands.call import Ask, Call, Command, Desk, may_use, parse
 from bot.commands.called import Called, called
 from bot.commands.table import find
 from bot.feedback import FeedbackLog
@@ -28,7 +28,7 @@ from bot.minutes import Minutes
 from bot.oncall import Watch
 from bot.oncall_question import inquiry
 from bot.places import Moves
-from bot.ports import Conversation
+from bot.ports import Conversation, Sources
 from bot.posting import Posting
 from bot.pressing import Pressing
 from bot.recall import Bounds, Offer, Recall, room

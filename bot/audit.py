@@ -57,12 +57,13 @@ class AuditRecord:
     question_id: str
     at: datetime
     person: str  # their key, "telegram:42"
-    place: Place  # without a title when it is private: that would be somebody's name
+    place: Place  # without a title that consists of people's names
     way: str  # "ask", "runbook", "incident", "web", "post", "why"
     question: str
     resolved: str
     rights: Rights
     hits: tuple[Hit, ...]  # best first
+    cited: tuple[str, ...]  # ids of what was shown as sources: documents, the web, earlier turns
     outcome: Outcome
     milliseconds: float
     model_calls: int
@@ -139,7 +140,7 @@ def recorded(
     trace = finished.trace
     hits = [Hit(row.chunk_id, row.document, row.relevance) for row in trace.candidates[:HITS]]
     resolved = "" if trace.resolved == question.text else without_secrets(trace.resolved)
-    title = "" if place.kind == "private" else without_secrets(place.title)
+    title = "" if _is_of_people(place) else without_secrets(place.title)
     return AuditRecord(
         question.id,
         question.scope.now,
@@ -150,10 +151,16 @@ def recorded(
         resolved,
         Rights.of(question.scope),
         tuple(hits),
+        tuple(citation.passage.id for citation in finished.answer.citations),
         finished.answer.outcome,
         trace.total_ms,
         len(trace.calls),
     )
+
+
+def _is_of_people(place: Place) -> bool:
+    """Whether the title names the people in it; Slack calls a group message mpdm-ann--boris-1."""
+    return place.kind == "private" or place.title.startswith("mpdm-")
 
 
 def without_secrets(text: str) -> str:
@@ -165,5 +172,5 @@ def pseudonymous(record: AuditRecord, name: str) -> AuditRecord:
     """`record` of somebody who has only this name, nor a private chat by which to know them."""
     place = record.place
     if place.kind == "private":
-        place = Place(_FORGOTTEN, name)
+        place = Place(place.platform, name)
     return replace(record, person=f"{_FORGOTTEN}:{name}", place=place)

@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
+FEEDBACK_FILE = "feedback.db"
+
 KEPT = 10_000
 """Votes that a log keeps by default; the oldest go."""
 

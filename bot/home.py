@@ -5,13 +5,13 @@ Whoever was not let in sees only how to ask for access.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from bot.access import Access, Role
 from bot.chat import Incoming, Kind, Person, Place
 from bot.commands.table import menu
-from bot.ports import SourceRecord
+from bot.ports import SourceRecord, Sources
 from bot.texts import language_of, text
 from graph.model import Language, Scope
 
@@ -51,7 +51,7 @@ class Home:
     def __init__(
         self,
         access: Access,
-        sources: Callable[[Scope], Awaitable[Sequence[SourceRecord]]],
+        sources: Sources,
         command: str = "/",
     ) -> None:
         self._access, self._sources, self._command = access, sources, command
@@ -59,23 +59,24 @@ class Home:
     async def __call__(self, person: Person, language: str) -> Page:
         spoken = language_of("", language)
         role = await self._access.role(person)
-        if role is Role.STRANGER:
-            return Page(await self._how_to_get_in(person, spoken))
+        visit = Incoming(Kind.ADDED, Place(person.platform, person.id), person, "")
+        scope = await self._access.scope(visit)
+        if role is Role.STRANGER or scope is None:
+            return Page(await self._how_to_get_in(visit, spoken))
         commands = [
             f"`{self._command}{name}` {description}"
             for name, description in menu(spoken, private=True, admin=role is Role.ADMIN)
         ]
-        read = Section(text("home_sources", spoken), await self._read(person, spoken))
+        read = Section(text("home_sources", spoken), await self._read(scope, spoken))
         asked = Section(text("home_commands", spoken), tuple(commands))
         return Page(text("help_private", spoken), (read, asked))
 
-    async def _how_to_get_in(self, person: Person, language: Language) -> str:
-        code = await self._access.code(_visit(person))
+    async def _how_to_get_in(self, visit: Incoming, language: Language) -> str:
+        code = await self._access.code(visit)
         return text("ask_access", language, code=code.text, allow=f"{self._command}allow")
 
-    async def _read(self, person: Person, language: Language) -> tuple[str, ...]:
-        scope = await self._access.scope(_visit(person))
-        records = await self._sources(scope) if scope else ()
+    async def _read(self, scope: Scope, language: Language) -> tuple[str, ...]:
+        records = await self._sources(scope)
         if not records:
             return (text("sources_none", language),)
         return tuple(_line(record, language) for record in records[:_SHOWN])
@@ -87,10 +88,6 @@ def suggestions(language: str) -> tuple[Suggestion, ...]:
     return tuple(
         Suggestion(text(f"suggest_{name}", spoken), name) for name in ("sources", "oncall", "help")
     )
-
-
-def _visit(person: Person) -> Incoming:
-    return Incoming(Kind.ADDED, Place(person.platform, person.id), person, "")
 
 
 def _line(record: SourceRecord, language: Language) -> str:

@@ -14,11 +14,11 @@ from bot.ingest.options import SyncOptions
 from bot.ingest.refresh import refresh
 from bot.ingest.report import SyncReport
 from bot.ingest.sync import sync
-from bot.ports import Source, SourceRecord
+from bot.ports import KnowledgeIndex, Source, SourceRecord
 from bot.progress import Progress
 from bot.registry import factory
 from bot.sections import SourceSettings
-from graph.model import Access
+from graph.model import Access, Scope
 
 LOCK_FILE = "sync.lock"
 
@@ -115,6 +115,17 @@ async def sync_shelf(
     finally:
         progress.end()
     return report
+
+
+async def readable_sources(index: KnowledgeIndex, scope: Scope) -> list[SourceRecord]:
+    """The sources of which `scope` may read anything, with the number of documents that it may
+    read. Raises StorageError."""
+    counts = await index.files_in(scope)
+    return [
+        replace(record, files=counts[record.name])
+        for record in await index.sources()
+        if record.name in counts
+    ]
 
 
 def _source(app: Library, shelf: Shelf) -> Source:

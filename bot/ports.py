@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -101,6 +101,10 @@ class SourceRecord:
     chunks: int = 0
     skipped: int = 0
     message: str = ""
+
+
+Sources = Callable[[Scope], Awaitable[Sequence[SourceRecord]]]
+"""The sources of which an audience may read anything; their `files` counts what it may read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,14 +25,13 @@ from bot.answering import Answering
 from bot.app import App
 from bot.auditor import Auditor, open_audit
 from bot.chat import Incoming, Place
-from bot.commands.sources import readable_sources
 from bot.delivery import Mailbox
 from bot.errors import AccessWithdrawn
-from bot.feedback import FeedbackLog
+from bot.feedback import FEEDBACK_FILE, FeedbackLog
 from bot.home import Home, Pages
 from bot.inbox import Desk
 from bot.ingest.lock import as_seen
-from bot.library import LOCK_FILE
+from bot.library import LOCK_FILE, readable_sources
 from bot.limits import Limiter
 from bot.minutes import Minutes
 from bot.oncall import Watch, make_watch
@@ -45,7 +44,7 @@ from bot.threads import FollowedThreads
 from bot.traces import TraceLog
 from graph.model import Scope
 
-INBOX_FILE, FEEDBACK_FILE, THREADS_FILE = "inbox.db", "feedback.db", "threads.db"
+INBOX_FILE, THREADS_FILE = "inbox.db", "threads.db"
 
 _SAME_SIGNAL = 0.5  # seconds
 

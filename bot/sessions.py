@@ -1,6 +1,7 @@
 """The session log: what was said to the bot and by it, turn by turn, with whose words they are.
 
-A conversation is a thread, a topic or a chat; a session is a stretch of it without a long pause.
+A conversation is a thread, a topic or a chat. A session is a whole thread or topic, or a stretch of
+a chat without a long pause.
 `talk` says who may be reminded of a turn: the people of its place, or one person in private.
 """
 
@@ -15,8 +16,8 @@ from graph.model import Answer, Document, Outcome, Scope, SourceType
 
 Role = Literal["question", "answer", "message"]
 
-PAUSE = timedelta(hours=6)
-"""After this long a conversation begins a new session."""
+PAUSE = timedelta(hours=1)
+"""After this long a conversation outside of threads begins a new session."""
 
 STORED = 100
 """Turns of one session that are kept; the oldest go first."""
@@ -63,7 +64,7 @@ class SessionLog(Protocol):
         """Stores turns; one that is known by its id is replaced, and stays where it stood."""
 
     async def recent(self, conversation: str, limit: int) -> Sequence[SessionTurn]:
-        """The last turns of a conversation, oldest first."""
+        """The last turns of a conversation by their time, oldest first."""
 
     async def all(self) -> Sequence[SessionTurn]:
         """Every turn, session by session, in the order they were said."""
@@ -88,7 +89,10 @@ def matches(turn: SessionTurn, selection: Selection) -> bool:
 
 def follows(turn: SessionTurn, last: SessionTurn | None, pause: timedelta = PAUSE) -> bool:
     """Whether `turn` belongs to the session of `last`, the turn before it in its conversation."""
-    return last is not None and turn.talk == last.talk and turn.at - last.at <= pause
+    if last is None or turn.talk != last.talk:
+        return False
+    threaded = not turn.conversation.endswith(":")
+    return threaded or abs(turn.at - last.at) <= pause
 
 
 def drawn_from(answer: Answer) -> tuple[Document, ...]:

@@ -19,6 +19,7 @@ from graph.editions import older_editions
 from graph.model import Grade, Language, Passage, Ranked, SourceType, Verdict
 from graph.policy import Policy
 from graph.state import SubQuestion
+from graph.steering import without_orders
 
 CHARACTERS_PER_TOKEN = 4
 _SMALLEST_CHUNK = 150  # characters; bounds how many chunks a small document can have
@@ -67,8 +68,15 @@ def selected(
             pieces.append(_merged(group[0], chunks))
         else:
             pieces += _neighbours(group)
+    pieces = [_without_orders(item) for item in pieces]
     pieces.sort(key=lambda item: item.scores.u, reverse=True)
     return fitted(pieces[: policy.passages], policy.context_tokens * CHARACTERS_PER_TOKEN)
+
+
+def _without_orders(item: Ranked) -> Ranked:
+    """Planted orders are neither read by a model nor quoted, and support nothing."""
+    fields = without_orders(item.passage)
+    return item if not fields else replace(item, passage=replace(item.passage, **fields))
 
 
 def fitted(pieces: Sequence[Ranked], characters: int) -> tuple[Ranked, ...]:

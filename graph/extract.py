@@ -20,6 +20,7 @@ from graph.phrases import day, say
 from graph.quantities import amounts
 from graph.state import SubQuestion
 from graph.text import content_words, tokens
+from graph.translations import translated
 from graph.unit_score import UnitScore, names
 from graph.units import Shape, Unit, units
 from graph.view import QuestionView
@@ -46,7 +47,7 @@ def extract(
     parts: Sequence[SubQuestion] = (),
 ) -> str:
     """The extractive answer as Markdown; mark `[n]` points at `given[n - 1]`. "" without text."""
-    quotes = _quotes(given)
+    quotes = _quotes(given, view.language)
     answered = [part for part in parts if part.grade and part.grade.verdict is not Verdict.NONE]
     limit = FACTUAL_LENGTH if query_type is QueryType.FACTUAL else LENGTH
     if len(answered) < 2:  # noqa: PLR2004
@@ -65,12 +66,13 @@ def extract(
     return "\n\n".join(sections)
 
 
-def _quotes(given: Sequence[Ranked]) -> list[_Quote]:
+def _quotes(given: Sequence[Ranked], language: Language) -> list[_Quote]:
+    twins = translated([item.passage for item in given], language)
     best = max((item.scores.relevance for item in given), default=0.0)
     return [
         _Quote(unit, number, 0.0)
         for number, item in enumerate(given, start=1)
-        if item.scores.relevance >= _COMPARABLE * best
+        if item.scores.relevance >= _COMPARABLE * best and number - 1 not in twins
         for unit in units(item.passage.text)
     ]
 

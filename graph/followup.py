@@ -46,6 +46,7 @@ _NOT_OWN = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|:[a-z0-9_+\-]+:", re.DOTALL)
 _MARK = re.compile(
     r"\[\d+\]|^[ \t]*(?:\d{1,3}[.)]|[-*+•])[ \t]+", re.MULTILINE
 )  # of sources, items
+_PERSON = re.compile(r"[A-ZА-ЯЁ][a-zа-яё]+")  # or the first word of a sentence
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _OWN_LATIN = re.compile(r"\b[a-z]{2,}\b")
 _NEUTRAL = frozenset(["ok", "okay", "lol"])
@@ -216,7 +217,7 @@ def _reply_words(reply: str, known: set[str], room: int) -> list[str]:
     """What the bot's first sentences name, then their other words, in reading order."""
     prose = _MARK.sub(" ", _CODE_BLOCK.sub(" ", reply)).strip()
     opening = " ".join(_SENTENCE.split(prose)[:_REPLY_SENTENCES])
-    words = list(_words(opening, known, len(opening)))
+    words = [word for word in _words(opening, known, len(opening)) if not _PERSON.fullmatch(word)]
     named = set(names(opening))
     words.sort(key=lambda word: (word not in named, not is_telling(word)))
     picked: list[str] = []

@@ -21,7 +21,7 @@ HARDLY_COVERED = 0.3  # coverage of the best passage under which it is about som
 
 _QUOTED = re.compile(r"[\"“«„]([^\"“”«»„]{4,200})[\"”»“]")
 _YEAR = re.compile(r"(?<![\w.\-/])(?:19|20)\d\d(?![\w/]|[.\-]\d)")
-_CODE = re.compile(r"(?<![\w\-./])[A-Za-zА-Яа-яЁё]{1,3}-?\d{1,4}(?![\w\-/]|\.\d)")
+_CODE = re.compile(r"(?<![\w\-./])[A-Za-zА-Яа-яЁё]{1,3}-?\d{1,2}(?![\w\-/]|\.\d)")
 _THING = re.compile(
     r"\b(?:where|what|which)(?:'s|\s+(?:is|are|was|were))\s+(?:(?:the|a|an|our|my)\s+)?([a-z-]+)",
     re.IGNORECASE,
@@ -83,7 +83,7 @@ def shortfall(view: QuestionView, text: str, given: Sequence[Ranked]) -> str:
     if _LEFT_OUT.search(found[0].text):
         return "the document says that it leaves this out"
     missing = [*_missing_titles(view, passages), *_missing_years(view, passages)]
-    missing += _missing_codes(view, found)
+    missing += _missing_codes(view, passages)
     missing += [word for word in _THING.findall(view.text) if fold(word) in view.unknown]
     if missing:
         return f"nothing quoted says {missing[0]}"
@@ -138,9 +138,12 @@ def _is_of_year(passage: Passage, year: str) -> bool:
     return (start is None or start <= last) and (end is None or first < end)
 
 
-def _missing_codes(view: QuestionView, found: Sequence[_Quotation]) -> list[str]:
-    """Short codes such as E5 that no quotation has beside another word of their clause."""
+def _missing_codes(view: QuestionView, passages: Iterable[Passage]) -> list[str]:
+    """Short codes such as E5 of which no cited passage says what their clause asks, though it
+    says something of E4: no sentence has them beside another word of the clause."""
     missing: list[str] = []
+    found = [_Quotation(piece, (item,)) for item in passages for piece in _sentences(item)]
+    held = {code for item in found for code in _CODE.findall(item.text)}
     for clause in _CLAUSE.split(view.text):
         codes = _CODE.findall(clause)
         beside = {stem for _, stem in content_words(_CODE.sub(" ", clause))}
@@ -148,9 +151,16 @@ def _missing_codes(view: QuestionView, found: Sequence[_Quotation]) -> list[str]
         missing += [
             code
             for code in codes
-            if others and not any(_has_beside(item, code, others) for item in found)
+            if others
+            and any(_series(other) == _series(code) for other in held if fold(other) != fold(code))
+            and not any(_has_beside(item, code, others) for item in found)
         ]
     return missing
+
+
+def _series(code: str) -> str:
+    """What E4 and E5 have in common."""
+    return fold(code).rstrip("0123456789")
 
 
 def _has_beside(item: _Quotation, code: str, others: Sequence[Word]) -> bool:
@@ -158,6 +168,10 @@ def _has_beside(item: _Quotation, code: str, others: Sequence[Word]) -> bool:
         return False
     stems = item.stems
     return any(stems & word.worths(lang).keys() for word in others for lang in word.reach)
+
+
+def _sentences(passage: Passage) -> Iterable[str]:
+    return (piece for block in blocks(passage.text) for piece in sentences(block.text))
 
 
 def _names_somebody(item: _Quotation) -> bool:

@@ -22,12 +22,11 @@ class MemorySessions(SessionLog):
             self._trim(session)
 
     async def recent(self, conversation: str, limit: int) -> Sequence[SessionTurn]:
-        said = [turn for turn in self._turns.values() if turn.conversation == conversation]
+        said = self._of(conversation)
         return said[-limit:] if limit else []
 
     async def all(self) -> Sequence[SessionTurn]:
-        """Sorting keeps the order inside a session."""
-        return sorted(self._turns.values(), key=lambda turn: turn.session)
+        return sorted(self._turns.values(), key=lambda turn: (turn.session, turn.at))
 
     async def forget(self, selection: Selection) -> Sequence[SessionTurn]:
         gone = [turn for turn in self._turns.values() if matches(turn, selection)]
@@ -44,9 +43,13 @@ class MemorySessions(SessionLog):
             )
 
     def _session(self, turn: SessionTurn) -> str:
-        said = [one for one in self._turns.values() if one.conversation == turn.conversation]
+        said = self._of(turn.conversation)
         last = said[-1] if said else None
         return last.session if last and follows(turn, last, self._pause) else turn.id
+
+    def _of(self, conversation: str) -> list[SessionTurn]:
+        said = [turn for turn in self._turns.values() if turn.conversation == conversation]
+        return sorted(said, key=lambda turn: turn.at)
 
     def _trim(self, session: str) -> None:
         ids = [turn.id for turn in self._turns.values() if turn.session == session]

@@ -34,12 +34,14 @@ _HELP = "help"
 
 @dataclass(frozen=True, slots=True)
 class Me:
-    """The bot in its workspace, as auth.test tells. `enterprise` is the organisation's id."""
+    """The bot in its workspace, as auth.test tells. `enterprise` is the organisation's id,
+    `url` the workspace's address."""
 
     user: str
     team: str
     bot: str = ""
     enterprise: str = ""
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True)

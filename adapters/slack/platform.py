@@ -33,6 +33,7 @@ from adapters.slack.events import (
 )
 from adapters.slack.home import prompts, view
 from adapters.slack.line import Line
+from adapters.slack.links import link_to
 from adapters.slack.lookups import Lookups
 from adapters.slack.options import Options
 from adapters.slack.outage import Outage
@@ -50,7 +51,7 @@ from bot.errors import (
 )
 from bot.home import Pages, suggestions
 from bot.http import Mount
-from bot.ports import Completing, Conversation, Finding, Platform, Sink
+from bot.ports import Completing, Conversation, Finding, Linking, Platform, Sink
 from bot.threads import FollowedThreads
 
 _log = logging.getLogger(__name__)
@@ -82,7 +83,7 @@ class Parts:
     door: Socket | Hook
 
 
-class Slack(Platform, Completing):
+class Slack(Platform, Completing, Linking):
     """One app in one workspace.
 
     `threads` are those in which no mention is needed any more, None when one always is; `pages`
@@ -160,6 +161,9 @@ class Slack(Platform, Completing):
             self._withdraw(error)
             raise PlatformGone(str(error)) from error
 
+    def link(self, place: Place, message_id: str) -> str:
+        return link_to(self._me.url, place, message_id) if self._me else ""
+
     async def check(self) -> Sequence[Finding]:
         door = self._parts.door
         way = Door(door if isinstance(door, Socket) else None)
@@ -182,7 +186,8 @@ class Slack(Platform, Completing):
                 self._parts.outage.over()
                 enterprise = str(told.get("enterprise_id") or "")
                 bot = str(told.get("bot_id") or "")
-                return Me(str(told["user_id"]), str(told["team_id"]), bot, enterprise)
+                url = str(told.get("url") or "")
+                return Me(str(told["user_id"]), str(told["team_id"]), bot, enterprise, url)
 
     # What comes in
 

@@ -116,6 +116,7 @@ def _row(record: AuditRecord) -> Row:
         "way": record.way,
         "rights": astuple(record.rights),
         "hits": [astuple(hit) for hit in record.hits],
+        "cited": record.cited,
         "ms": record.milliseconds,
         "calls": record.model_calls,
     }
@@ -126,7 +127,7 @@ def _row(record: AuditRecord) -> Row:
         record.question,
         record.resolved,
         record.outcome.value,
-        json.dumps(rest, ensure_ascii=False),
+        json.dumps(rest),
     )
 
 
@@ -144,6 +145,7 @@ def _records(rows: Iterable[Row]) -> Iterable[AuditRecord]:
             resolved,
             Rights(tenant, tuple(levels), tuple(tuple(labels) for labels in readers)),
             tuple(Hit(*hit) for hit in rest["hits"]),
+            tuple(rest["cited"]),
             Outcome(outcome),
             rest["ms"],
             rest["calls"],

@@ -60,6 +60,7 @@ SELECT DISTINCT source, chunks.path FROM json_each(?) AS wanted JOIN chunks
 WHERE access_id IN (SELECT value FROM json_each(?))
 """
 
+
 Place = tuple[str, str, int]
 BEFORE_ALL: Place = ("", "", -1)
 

@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS turns (
     verified INTEGER NOT NULL, behind TEXT NOT NULL, link TEXT NOT NULL, said TEXT NOT NULL,
     session TEXT NOT NULL
 );
-CREATE INDEX IF NOT EXISTS turns_conversation ON turns (conversation, number);
+CREATE INDEX IF NOT EXISTS turns_conversation ON turns (conversation, at, number);
 CREATE INDEX IF NOT EXISTS turns_session ON turns (session, number);
 CREATE INDEX IF NOT EXISTS turns_person ON turns (person);
 """
@@ -35,8 +35,8 @@ _ADD = f"INSERT INTO turns ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
 _CHANGE = """
 UPDATE turns SET text = ?, scope = ?, verified = ?, behind = ?, link = ?, said = ? WHERE id = ?
 """
-_LAST = f"SELECT {_COLUMNS} FROM turns WHERE conversation = ? ORDER BY number DESC LIMIT ?"  # noqa: S608 - from the constant above
-_ALL = f"SELECT {_COLUMNS} FROM turns ORDER BY session, number"  # noqa: S608 - from the constant above
+_LAST = f"SELECT {_COLUMNS} FROM turns WHERE conversation = ? ORDER BY at DESC, number DESC LIMIT ?"  # noqa: S608 - from the constant above
+_ALL = f"SELECT {_COLUMNS} FROM turns ORDER BY session, at, number"  # noqa: S608 - from the constant above
 _TRIM = """
 DELETE FROM turns WHERE session = ? AND number <= (
     SELECT number FROM turns WHERE session = ? ORDER BY number DESC LIMIT 1 OFFSET ?

@@ -29,6 +29,7 @@ from pydantic import ValidationError
 
 from adapters.telegram.checks import findings
 from adapters.telegram.conversation import TelegramConversation
+from adapters.telegram.links import link_to
 from adapters.telegram.options import Options
 from adapters.telegram.pace import Pace
 from adapters.telegram.pastes import Pastes
@@ -42,11 +43,11 @@ from adapters.telegram.requests import Requests
 from adapters.telegram.stream import Line
 from adapters.telegram.updates import PLATFORM, WANTED, incoming
 from adapters.telegram.webhook import PATH, Webhook, address
-from bot.chat import Incoming, Kind
+from bot.chat import Incoming, Kind, Place
 from bot.errors import SettingsError, StorageError
 from bot.http import Mount
 from bot.pending import language_of
-from bot.ports import Conversation, Finding, Platform, Sink
+from bot.ports import Conversation, Finding, Linking, Platform, Sink
 
 _log = logging.getLogger(__name__)
 
@@ -73,7 +74,7 @@ class Hook:
     server: Mount
 
 
-class Telegram(Platform):
+class Telegram(Platform, Linking):
     """One bot. `on_added` decides on groups; `clock` gives seconds that only grow."""
 
     def __init__(
@@ -100,6 +101,9 @@ class Telegram(Platform):
     @property
     def name(self) -> str:
         return PLATFORM
+
+    def link(self, place: Place, message_id: str) -> str:
+        return link_to(place, message_id)
 
     async def run(self, sink: Sink) -> None:
         """Receives until cancelled. Raises SettingsError for a wrong token or webhook."""

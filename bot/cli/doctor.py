@@ -11,6 +11,7 @@ from pathlib import Path
 import typer
 
 from bot.app import make_embedder, make_model, make_web, open_index, require_compatible
+from bot.auditor import open_audit
 from bot.cli.output import to_json
 from bot.errors import BotError
 from bot.http import HttpServer
@@ -50,6 +51,7 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
         ("home", _home),
         ("embedder", _embedder),
         ("index", _index),
+        ("audit", _audit),
         ("model", _model),
         ("web", _web),
     )
@@ -177,6 +179,13 @@ async def _index(settings: Settings) -> Finding:
         remedy = "mount it again, or take it out with belay forget NAME"
         return Finding("index", "note", f"{summary}; gone: {', '.join(missing)}", remedy)
     return Finding("index", "ok", summary)
+
+
+async def _audit(settings: Settings) -> Finding:
+    extent = await open_audit(settings.home, settings.audit).extent()
+    since = f" since {extent.oldest.date().isoformat()}" if extent.oldest else ""
+    count = f"{extent.count} question{'s' * (extent.count != 1)}{since}"
+    return Finding("audit", "ok", f"{count}, kept for {settings.audit.days} days")
 
 
 def _gone(settings: Settings, records: Sequence[SourceRecord]) -> list[str]:

@@ -9,7 +9,9 @@ from typing import Annotated
 
 import typer
 
+from bot.cli.audit_commands import audit, gaps
 from bot.cli.running import run
+from bot.cli.session_commands import sessions
 from graph.model import LEVELS
 
 # Imports and weights are a million objects that stay; looking for garbage among them every 700
@@ -152,6 +154,8 @@ def forget(
     run(start, name)
 
 
+app.add_typer(sessions, name="sessions")
+
 Who = Annotated[
     str,
     typer.Argument(
@@ -243,6 +247,10 @@ def why(
     from bot.cli.why import why as start
 
     run(start, " ".join(question or []), as_json)
+
+
+app.command()(audit)
+app.command()(gaps)
 
 
 @app.command()

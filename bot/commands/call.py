@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from bot.access import Access, Role, Roll
@@ -12,7 +12,7 @@ from bot.chat import Incoming, Reply
 from bot.commands.spoken import Rule, alone
 from bot.minutes import Minutes
 from bot.oncall import Watch
-from bot.ports import SourceRecord
+from bot.ports import Sources
 from bot.recall import Recall
 from bot.threads import FollowedThreads
 from graph.model import Language, Scope
@@ -26,10 +26,6 @@ class Ask:
 
     text: str
     way: Way = Way.ASK
-
-
-Sources = Callable[[Scope], Awaitable[Sequence[SourceRecord]]]
-"""The sources that a scope may read something of, with the number of files that it may read."""
 
 
 @dataclass(frozen=True, slots=True)

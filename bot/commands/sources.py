@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 from bot.chat import Reply
 from bot.commands.call import Ask, Call
-from bot.ports import KnowledgeIndex, SourceRecord
+from bot.ports import SourceRecord
 from bot.texts import literal, text
-from graph.model import Language, Scope
-
-
-async def readable_sources(index: KnowledgeIndex, scope: Scope) -> Sequence[SourceRecord]:
-    """What is known of the sources that `scope` may read, as far as it may. Raises StorageError."""
-    files = await index.files_in(scope)
-    records = [record for record in await index.sources() if record.name in files]
-    return [replace(record, files=files[record.name]) for record in records]
+from graph.model import Language
 
 
 async def sources(call: Call) -> Reply | Ask:
-    """Names, file counts and dates of what may be read here; never a folder of the machine."""
-    records = await call.desk.sources(call.scope) if call.scope else ()
+    """Names, counts of documents that may be read here, and dates; never a folder or an address of
+    the machine, nor a source of which nobody here may read anything."""
+    assert call.scope is not None  # a member's command
+    records = await call.desk.sources(call.scope)
     if not records:
         return Reply(text("sources_none", call.language))
     lines = [_line(record, call.language) for record in records]

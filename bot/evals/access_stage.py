@@ -18,11 +18,11 @@ from bot.app import App
 from bot.audience import Directory, PlaceRule
 from bot.buttons import Action, value_of
 from bot.chat import Incoming, Kind, Person, Place, Reply
-from bot.commands.sources import readable_sources
 from bot.evals.access_cases import Case, Member
 from bot.evals.access_sessions import indexed_sessions
 from bot.evals.run import SOURCE, CountedWeb, scratch
 from bot.feedback import FeedbackLog
+from bot.library import readable_sources
 from bot.ports import Conversation
 from bot.progress import Progress
 from bot.registry import factory

@@ -106,7 +106,7 @@ class Bot:
     async def _keep(self, trace: Trace) -> None:
         self.traces.append(trace)
 
-    async def _sources(self, scope: Scope) -> Sequence[SourceRecord]:
+    async def _sources(self, _: Scope) -> Sequence[SourceRecord]:
         return self.records
 
     async def let_in(self, who: Person | Place, level: str = "staff", admin: bool = False) -> None:

@@ -121,7 +121,7 @@ class Full(MemoryAudit):
         await super().save(record)
 
 
-async def test_a_full_disk_costs_no_answer_and_is_reported_once(
+async def test_op_08_a_full_disk_costs_no_answer_and_is_reported_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     audit = Full(now=lambda: NOW)

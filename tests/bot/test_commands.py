@@ -13,8 +13,8 @@ from adapters.memory.index import MemoryIndex
 from bot.access import Role, place_key
 from bot.chat import Person, Place
 from bot.commands.call import parse
-from bot.commands.sources import readable_sources
 from bot.commands.table import COMMANDS, find, menu
+from bot.library import readable_sources
 from bot.ports import SourceRecord
 from graph.model import LANGUAGES, Access, Language, SourceType
 from tests.bot.answering_kit import ANN, BORIS, BOSS, GROUP, NOW, STRANGER, Bot, private

@@ -43,30 +43,32 @@ PORTS: dict[str, type] = {
     "plots": Plots,
 }
 REMOTE: dict[str, Any] = {
+    "model": "some-model",
     "base_url": "http://127.0.0.1:9/v1",
     "api_key": "sk-test",
     "timeout": 1.0,
 }
+NAMED: dict[str, dict[str, Any]] = {
+    "platform.slack": {"app_token": "xapp-1-example-token"},
+    "embedder.openai": REMOTE,
+    "model.openai": REMOTE,
+}
 
 
-def arguments(name: str, home: Path) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """What the factory of this row is called with."""
-    kept = (home / "some.db",)
-    slack = {"app_token": "xapp-1-example-token"}
-    needed: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
-        "platform.telegram": (("123456789:AAexample-token-of-no-real-bot-at-all",), {}),
-        "platform.slack": (("xoxb-example-token-of-no-real-bot",), slack),
-        "embedder.openai": ((), {"model": "some-model", **REMOTE}),
-        "model.openai": ((), {"model": "some-model", **REMOTE}),
-        "source.folder": ((home, "docs"), {}),
-        "roster.ical": (((), home / "oncall"), {}),
+def positional(name: str, home: Path) -> tuple[Any, ...]:
+    if name.endswith(".sqlite"):
+        return (home / "some.db",)
+    arguments: dict[str, tuple[Any, ...]] = {
+        "platform.telegram": ("123456789:AAexample-token-of-no-real-bot-at-all",),
+        "platform.slack": ("xoxb-example-token-of-no-real-bot",),
+        "source.folder": (home, "docs"),
+        "roster.ical": ((), home / "oncall"),
     }
-    return needed.get(name, (kept if name.endswith(".sqlite") else (), {}))
+    return arguments.get(name, ())
 
 
 async def built(name: str, home: Path) -> Any:
-    positional, named = arguments(name, home)
-    made = factory(name)(*positional, **named)
+    made = factory(name)(*positional(name, home), **NAMED.get(name, {}))
     return await made if inspect.isawaitable(made) else made
 
 

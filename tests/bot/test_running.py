@@ -23,6 +23,8 @@ from adapters.memory.roll import MemoryRoll
 from adapters.memory.threads import MemoryThreads
 from bot.access import Grant, place_key
 from bot.app import App
+from bot.audit import AuditQuery
+from bot.auditor import open_audit
 from bot.chat import Incoming, Kind, Person, Place
 from bot.errors import AccessWithdrawn, SettingsError
 from bot.home import Pages
@@ -86,6 +88,17 @@ async def test_an_admin_s_question_is_answered(running: Run, telegram: MemoryPla
     assert "No documents are indexed yet" in telegram.shown(question)
     assert telegram.closed
     assert not telegram.receiving
+
+
+async def test_the_running_bot_writes_down_who_asked(
+    app: App, running: Run, telegram: MemoryPlatform
+) -> None:
+    question = asks(BOSS, "which port does billing use?")
+    async with running(telegram):
+        await telegram.says(question)
+        await telegram.until(lambda: telegram.shown(question))
+    (row,) = await open_audit(app.settings.home, app.settings.audit).find(AuditQuery())
+    assert (row.person, row.question) == (BOSS.key, question.text)
 
 
 async def test_sc_08_a_stranger_learns_how_to_ask_for_access(

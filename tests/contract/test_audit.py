@@ -31,6 +31,7 @@ RECORD = AuditRecord(
     "which port does staging use",
     Rights("default", ("manager", "staff"), (("brindle", "core"), ("all",))),
     (Hit("c1", "runbooks/staging.md", 0.91), Hit("c2", "runbooks/ports.md", 0.4)),
+    ("c1",),
     Outcome.ANSWERED,
     412.5,
     2,
@@ -171,7 +172,8 @@ async def test_a_forgotten_person_has_one_name_that_says_nothing(make: MakeAudit
     assert first.person == second.person != third.person == BORIS
     assert (first.place, first.question) == (GROUP, RECORD.question)
     assert second.place.kind == "private"
-    assert "telegram" not in f"{first.person} {second.person} {second.place}"
+    assert second.place.id != PRIVATE.id
+    assert "telegram" not in first.person
     assert await audit.forget(ANN) == 0
 
 

@@ -106,6 +106,22 @@ async def test_a_pause_begins_a_new_session(log: SessionLog) -> None:
     assert sessions[0] == sessions[1] == sessions[2] != sessions[3]
 
 
+async def test_a_thread_is_one_session_however_long_it_rests(log: SessionLog) -> None:
+    thread = "slack:C1:170.1"
+    days = [turn(str(n), START + n * 24 * HOUR, conversation=thread) for n in range(3)]
+    await log.add(days)
+    assert len({one.session for one in await log.recent(thread, 9)}) == 1
+
+
+async def test_what_is_imported_later_stands_where_it_was_said(log: SessionLog) -> None:
+    await log.add([turn("new", START + 5 * HOUR)])
+    await log.add([turn("old", START)])
+    found = await log.recent("slack:C1:", 9)
+    assert [one.id for one in found] == ["old", "new"]
+    assert found[0].session != found[1].session
+    assert names(await log.recent("slack:C1:", 1)) == ["new"]
+
+
 async def test_a_place_that_others_joined_begins_a_new_session(log: SessionLog) -> None:
     shared = replace(turn("b"), talk="slack:C1:shared")
     await log.add([turn("a"), shared])

@@ -1,0 +1,1 @@
+"""Histories that a team has already: what was said before the bot came, as turns of its log."""

@@ -1,0 +1,110 @@
+"""Nobody is shown what they may not see, whoever asks, wherever, and whatever was said before."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.audience import Reader
+from graph.model import LEVELS, Access, Status
+from tests.scenarios.rights_kit import NOW, TOPICS, Ask, Company, Page, scratch_folder
+
+LABELS = st.sampled_from(
+    [
+        frozenset(names.split())
+        for names in ("all", "swift", "parcelo", "swift sre", "swift parcelo")
+    ]
+)
+TENANTS = st.sampled_from(["harrow", "harrow", "harrow", "otterby"])
+DAY = timedelta(days=1)
+MOMENTS = st.sampled_from([None, None, NOW - DAY, NOW, NOW + DAY])
+NAMES = ("UANN", "UBOB", "UCYD", "UDEE")
+CHANNELS = ("C1", "C2")
+READERS = st.builds(
+    Reader,
+    st.sampled_from(LEVELS),
+    LABELS | st.just(frozenset[str]()),
+    TENANTS,
+    guest=st.sampled_from([False, False, False, False, True]),
+)
+RULES = st.builds(
+    Access,
+    tenant=TENANTS,
+    audience=st.sampled_from(LEVELS),
+    labels=LABELS,
+    status=st.sampled_from([Status.PUBLISHED] * 4 + [Status.DRAFT, Status.SUPERSEDED]),
+    effective_from=MOMENTS,
+    effective_until=MOMENTS,
+)
+CODES = ("qzarblo", "wyxfeno", "jupdako", "vohcilm", "kgobrun", "tsifwaq", "mxedpoj")
+MEMBERS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True)
+ASKS = st.builds(
+    Ask,
+    st.sampled_from(NAMES),
+    st.sampled_from(["", *CHANNELS]),
+    st.sampled_from(TOPICS),
+    share=st.booleans(),
+    joins=st.sampled_from(["", "", *NAMES]),
+)
+
+
+@st.composite
+def companies(draw: st.DrawFn) -> Company:
+    rules = draw(st.lists(RULES, min_size=2, max_size=len(CODES)))
+    pages = [
+        Page(code, draw(st.sampled_from(TOPICS)), rule)
+        for code, rule in zip(CODES, rules, strict=False)
+    ]
+    people = {name: draw(READERS) for name in NAMES}
+    return Company(people, {name: draw(MEMBERS) for name in CHANNELS}, pages)
+
+
+def leaks(company: Company, asks: list[Ask]) -> list[tuple[Ask, str, str]]:
+    """Each question with a code that its audience may not see and the text that it stood in."""
+
+    async def run() -> list[tuple[Ask, str, str]]:
+        found: list[tuple[Ask, str, str]] = []
+        with scratch_folder() as folder:
+            await company.opens(folder)
+            for ask in asks:
+                texts = await company.plays(ask)
+                closed = company.closed(ask)
+                found += [(ask, code, text) for text in texts for code in closed if code in text]
+        return found
+
+    return asyncio.run(run())
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(companies(), st.lists(ASKS, min_size=1, max_size=4))
+def test_sc_04_nothing_outside_the_audiences_rights_is_seen_anywhere(
+    company: Company, asks: list[Ask]
+) -> None:
+    """SC-06, SC-16: nor in what was found for others, in posted answers, in earlier conversations
+    that new members read, in /why, in lists of sources, in direct search, in the log."""
+    assert leaks(company, asks) == []
+
+
+def test_what_everybody_may_see_is_seen() -> None:
+    """The property would hold for a bot that shows nothing at all."""
+    page = Page(CODES[0], TOPICS[0], Access(tenant="harrow", labels=frozenset({"swift"})))
+    closed = Page(CODES[1], TOPICS[0], Access(tenant="harrow", audience="director"))
+    staff = Reader("staff", frozenset({"swift"}), "harrow")
+    boss = Reader("director", frozenset({"all"}), "harrow")
+    company = Company({"UANN": staff, "UBOB": boss}, {"C1": ["UANN", "UBOB"]}, [page, closed])
+
+    async def run() -> tuple[list[str], list[str], list[str]]:
+        with scratch_folder() as folder:
+            await company.opens(folder)
+            together = await company.plays(Ask("UBOB", "C1", TOPICS[0]))
+            posted = await company.plays(Ask("UBOB", "C1", TOPICS[0], share=True))
+            return together, posted, await company.plays(Ask("UBOB", "", TOPICS[0]))
+
+    together, posted, alone = map("\n".join, asyncio.run(run()))
+    assert CODES[0] in together
+    assert CODES[0] in posted
+    assert CODES[1] not in together + posted
+    assert CODES[1] in alone
