@@ -12,7 +12,7 @@ import numpy as np
 
 from graph.errors import EmbedderError, IndexEmpty, StoreError
 from graph.look import look, telling_words, tokens_of
-from graph.model import Language, Passage, Ranked, Scope
+from graph.model import Language, Ranked, Scope
 from graph.policy import Policy
 from graph.ports import Candidate, Retriever, Search, Vector
 from graph.profile import Profile
@@ -23,6 +23,7 @@ from graph.text import fold, parts, spaced, tokens
 from graph.view import QuestionView
 
 _log = logging.getLogger(__name__)
+_SAID = 20  # messages that are considered
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,29 +109,29 @@ async def _said(wanted: _Wanted, sessions: Retriever) -> Recalled | None:
         vector = wanted.vector if same else await _vector(text, context, None)
         view = await look(text, wanted.language, profile, context.lexicon, vector)
         view = await _within(view, profile, scope, sessions)
-        hits = await sessions.search(Search(search_terms(view), vector), scope)
-        hits = [hit for hit in hits if _tells(hit.passage, wanted.text)]
+        search = Search(search_terms(view), vector)
+        hits = [hit for hit in await sessions.search(search, scope) if not hit.passage.stub]
         hits = await _open(hits, scope, context.ports.retriever)
     except IndexEmpty:
         return None
     except (StoreError, EmbedderError) as error:
         _log.warning("earlier conversations could not be searched: %s", error)
         return None
-    return Recalled(view, rank(view, hits, profile, context.policy))
+    ranked = rank(view, hits, profile, context.policy)[:_SAID]
+    return Recalled(view, _telling(ranked, wanted.text))
 
 
-async def _open(
-    hits: Sequence[Candidate], scope: Scope, documents: Retriever
-) -> Sequence[Candidate]:
+async def _open(hits: Sequence[Candidate], scope: Scope, documents: Retriever) -> list[Candidate]:
     """What was said from documents that the audience may read today, all of them."""
     behind = {document for hit in hits for document in hit.passage.behind}
     readable = await documents.readable(behind, scope) if behind else frozenset()
     return [hit for hit in hits if readable.issuperset(hit.passage.behind)]
 
 
-def _tells(passage: Passage, asked: str) -> bool:
-    """Whether a message says more than was asked: an earlier wording of a question answers none."""
-    return not passage.stub and not set(tokens(passage.text)) <= set(tokens(asked))
+def _telling(ranked: Sequence[Ranked], asked: str) -> tuple[Ranked, ...]:
+    """Messages that say more than was asked: an earlier wording of a question answers none."""
+    known = set(tokens(asked))
+    return tuple(item for item in ranked if not known.issuperset(tokens(item.passage.text)))
 
 
 async def _vector(text: str, context: Context, word_vector: Vector | None) -> Vector | None:
