@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -93,6 +94,22 @@ async def test_the_running_bot_writes_down_who_asked(
         await telegram.until(lambda: telegram.shown(question))
     (row,) = await open_audit(app.settings.home, app.settings.audit).find(AuditQuery())
     assert (row.person, row.question) == (BOSS.key, question.text)
+
+
+async def test_what_was_said_is_indexed_when_the_bot_ends(
+    app: App, kept: Stores, telegram: MemoryPlatform
+) -> None:
+    """And before, from time to time: what a run missed, the next one has."""
+    sessions, stop = MemoryIndex(), asyncio.Event()
+    service = Service(replace(app, sessions=sessions), kept, lambda wanted: [telegram])
+    said = asks(BOSS, "we fail over the orders database on Tuesday at ten")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(service.run(stop))
+        await telegram.says(said)
+        await telegram.until(lambda: telegram.shown(said))
+        stop.set()
+    found = [passage.text async for passage, _, _ in sessions.chunks()]
+    assert found == [said.text]
 
 
 async def test_sc_08_a_stranger_learns_how_to_ask_for_access(
