@@ -77,10 +77,13 @@ def _answer(view: QuestionView, item: Ranked) -> Option | None:
 
 
 def _are_siblings(one: Passage, other: Passage, view: QuestionView) -> bool:
-    if not _mentions(view, [word for word in _stem(one) if word in _stem(other)]):
-        return False  # what they share is not what is asked about
     names = _name(one), _name(other)
     environments = [named_environments(" ".join(name)) for name in names]
+    shared = [word for word in _stem(one) if word in _stem(other)]
+    if environments[0] != environments[1]:
+        shared += [word for word in _words(one.title) if word in _words(other.title)]
+    if not _mentions(view, shared):
+        return False  # what they share is not what is asked about
     if environments[0] != environments[1]:
         if not all(environments) or view.environments:
             return False

@@ -23,7 +23,7 @@ from graph.statements import alike, statement, values_differ
 from graph.text import WORD, content_words, fold
 from graph.units import Shape, Unit, units
 
-_SAYS_WHAT = 4  # words from which a statement names its own subject
+_SAYS_WHAT = 4  # words from which a statement names its own subject; fewer if they are the asked
 _SAYS_A_NAME = 2  # beside a name
 _ONE_TOPIC = 0.5  # share of common words of two titles
 _NOT_DOCUMENTS = (SourceType.WEB, SourceType.SESSION)
@@ -63,11 +63,14 @@ class Disagreement:
         return self.newer, self.older
 
 
-def disagreements(given: Sequence[Passage], text: str, cited: Sequence[int]) -> list[Disagreement]:
+def disagreements(
+    given: Sequence[Passage], text: str, cited: Sequence[int], question: str = ""
+) -> list[Disagreement]:
     """What the given passages disagree about, where an answer takes a value from a cited one.
 
     `cited`: indexes into the given.
     """
+    asked = frozenset(stem for _, stem in content_words(question))
     sides = list(_sides(given))
     said = frozenset(_VALUE.findall(text))
     told = [side for side in sides if side.index in cited and _is_told(side, said)]
@@ -78,7 +81,7 @@ def disagreements(given: Sequence[Passage], text: str, cited: Sequence[int]) -> 
             pair = frozenset((first.index, second.index))
             if pair in found or older.keys() & pair or not _resemble(first, second):
                 continue
-            if _contradict(first.unit, second.unit) and _one_subject(given, first, second):
+            if _contradict(first.unit, second.unit) and _one_subject(given, first, second, asked):
                 found[pair] = _ordered(given, first, second)
     return list(found.values())
 
@@ -117,7 +120,9 @@ def _contradict(first: Unit, second: Unit) -> bool:
     )
 
 
-def _one_subject(given: Sequence[Passage], first: Side, second: Side) -> bool:
+def _one_subject(
+    given: Sequence[Passage], first: Side, second: Side, asked: frozenset[str]
+) -> bool:
     one, other = given[first.index], given[second.index]
     if (one.source, one.document) == (other.source, other.document):
         return False
@@ -128,7 +133,7 @@ def _one_subject(given: Sequence[Passage], first: Side, second: Side) -> bool:
     said = statement(first.unit)
     if said.names:
         return len(said.stems) >= _SAYS_A_NAME
-    if len(said.stems) < _SAYS_WHAT:
+    if len(said.stems) < _SAYS_WHAT and not (asked and asked <= said.stems):
         return False
     titles = _title(one), _title(other)
     common = len(titles[0] & titles[1]) / max(len(titles[0] | titles[1]), 1)
@@ -157,7 +162,11 @@ def _ordered(given: Sequence[Passage], first: Side, second: Side) -> Disagreemen
 
 
 def side_by_side(
-    text: str, cited: Sequence[int], given: Sequence[Passage], language: Language
+    text: str,
+    cited: Sequence[int],
+    given: Sequence[Passage],
+    language: Language,
+    question: str = "",
 ) -> tuple[str, tuple[int, ...]]:
     """`text` with what the documents disagree about, and what it cites then.
 
@@ -165,7 +174,7 @@ def side_by_side(
     """
     if is_disputed(text, language):
         return text, tuple(cited)
-    found = disagreements(given, text, cited)[:_SHOWN]
+    found = disagreements(given, text, cited, question)[:_SHOWN]
     numbers = list(cited)
     shown: list[str] = []
     for item in found:

@@ -12,7 +12,7 @@ import numpy as np
 
 from graph.errors import EmbedderError, IndexEmpty, StoreError
 from graph.look import look, telling_words, tokens_of
-from graph.model import Language, Passage, Ranked, Scope
+from graph.model import Language, Ranked, Scope
 from graph.policy import Policy
 from graph.ports import Candidate, Retriever, Search, Vector
 from graph.profile import Profile
@@ -24,6 +24,7 @@ from graph.text import fold, parts, spaced, tokens
 from graph.view import QuestionView
 
 _log = logging.getLogger(__name__)
+_SAID = 20  # messages that are considered
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ async def find(
     `word_vector` is the builtin embedder's vector of `text` when somebody has it already. With
     the embedder down, keywords alone are searched and the note says so.
     """
-    wanted = _Wanted(text, language, scope, context, await _vector(text, context, word_vector))
+    wanted = await _wanted(text, language, scope, context, word_vector)
     return await _found(wanted)
 
 
@@ -63,7 +64,10 @@ async def find_beside(
     Both are searched at once. Without the earlier conversations the documents still answer:
     None stands for those that cannot be searched, too. Raises StoreError.
     """
-    wanted = _Wanted(text, language, scope, context, await _vector(text, context, word_vector))
+    await (
+        context.ports.retriever.profile()
+    )  # without one nothing can be found, nor need be embedded
+    wanted = await _wanted(text, language, scope, context, word_vector)
     sessions = context.ports.sessions
     if sessions is None or not scope.place:
         return await _found(wanted), None
@@ -85,6 +89,14 @@ class _Wanted:
     scope: Scope
     context: Context
     vector: Vector | None
+
+
+async def _wanted(
+    text: str, language: Language, scope: Scope, context: Context, word_vector: Vector | None
+) -> _Wanted:
+    """Raises StoreError: without a profile nothing is found, so nothing need be embedded."""
+    await context.ports.retriever.profile()
+    return _Wanted(text, language, scope, context, await _vector(text, context, word_vector))
 
 
 async def _found(wanted: _Wanted) -> Found:
@@ -110,28 +122,28 @@ async def _said(wanted: _Wanted, sessions: Retriever) -> Recalled | None:
         view = await look(text, wanted.language, profile, context.lexicon, vector)
         hits = await sessions.search(Search(search_terms(view), vector), scope)
         view = await _within(view, hits, profile, scope, sessions)
-        hits = [hit for hit in hits if _tells(hit.passage, wanted.text)]
+        hits = [hit for hit in hits if not hit.passage.stub]
         hits = await _open(hits, scope, context.ports.retriever)
     except IndexEmpty:
         return None
     except (StoreError, EmbedderError) as error:
         _log.warning("earlier conversations could not be searched: %s", error)
         return None
-    return Recalled(view, rank(view, hits, profile, context.policy))
+    ranked = rank(view, hits, profile, context.policy)[:_SAID]
+    return Recalled(view, _telling(ranked, wanted.text))
 
 
-async def _open(
-    hits: Sequence[Candidate], scope: Scope, documents: Retriever
-) -> Sequence[Candidate]:
+async def _open(hits: Sequence[Candidate], scope: Scope, documents: Retriever) -> list[Candidate]:
     """What was said from documents that the audience may read today, all of them."""
     behind = {document for hit in hits for document in hit.passage.behind}
     readable = await documents.readable(behind, scope) if behind else frozenset()
     return [hit for hit in hits if readable.issuperset(hit.passage.behind)]
 
 
-def _tells(passage: Passage, asked: str) -> bool:
-    """Whether a message says more than was asked: an earlier wording of a question answers none."""
-    return not passage.stub and not set(tokens(passage.text)) <= set(tokens(asked))
+def _telling(ranked: Sequence[Ranked], asked: str) -> tuple[Ranked, ...]:
+    """Messages that say more than was asked: an earlier wording of a question answers none."""
+    known = set(tokens(asked))
+    return tuple(item for item in ranked if not known.issuperset(tokens(item.passage.text)))
 
 
 async def _vector(text: str, context: Context, word_vector: Vector | None) -> Vector | None:

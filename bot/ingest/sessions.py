@@ -104,7 +104,7 @@ async def index_sessions(
         remarks = {remark.turn.id: remark for remark in remarks_of(await log.all())}
         fresh = [item for name, item in remarks.items() if _differs(item, known.get(name))]
         await _store(index, embedder, fresh, lowest, progress or Silent())
-        removed = await _remove_forgotten(log, index, {*known, *remarks})
+        removed = await _remove_forgotten(log, index, set(known), set(remarks))
         await _note(index, len(remarks))
         await refresh(index, embedder, words)
     return SessionReport(len(remarks), len(fresh), removed, time.monotonic() - started)
@@ -194,10 +194,12 @@ async def _store(
         progress.end()
 
 
-async def _remove_forgotten(log: SessionLog, index: KnowledgeIndex, indexed: set[str]) -> int:
+async def _remove_forgotten(
+    log: SessionLog, index: KnowledgeIndex, known: set[str], wanted: set[str]
+) -> int:
     """Looks into the log again: what was forgotten while it was embedded goes, too."""
-    left = {remark.turn.id for remark in remarks_of(await log.all())}
-    gone = sorted(indexed - left)
+    left = {turn.id for turn in await log.all()}
+    gone = sorted((known - wanted) | ((known | wanted) - left))
     return await index.remove(SOURCE, gone) if gone else 0
 
 

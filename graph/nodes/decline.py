@@ -8,7 +8,7 @@ and cites nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from langgraph.runtime import Runtime
 
@@ -41,7 +41,7 @@ async def decline(state: State, runtime: Runtime[Context]) -> State:
 def _which_one(state: State, language: Language) -> Answer:
     """One question back, with what the documents say for each thing that may be meant."""
     options = state["options"]
-    names = [_title(option.ranked.passage) for option in options]
+    names = _told_apart([option.ranked.passage for option in options])
     lines = [
         f"- {name}{_quoted(option)} [{number}]"
         for number, (name, option) in enumerate(zip(names, options, strict=True), start=1)
@@ -60,6 +60,17 @@ def _which_one(state: State, language: Language) -> Answer:
         confidence=Confidence.LOW,
         notes=tuple(dict.fromkeys(state.get("notes", ()))),
     )
+
+
+def _told_apart(passages: Sequence[Passage]) -> list[str]:
+    """Titles, with the place of the documents where they alone do not tell which is which."""
+    titles = [_title(passage) for passage in passages]
+    if len(set(titles)) == len(titles):
+        return titles
+    return [
+        f"{title} (`{_plain(passage.document)}`)"
+        for title, passage in zip(titles, passages, strict=True)
+    ]
 
 
 def _title(passage: Passage) -> str:

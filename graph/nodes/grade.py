@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
+from graph.choices import Option, choice
+from graph.followup import asks_back
 from graph.grading import grade as judge
 from graph.model import Grade, Verdict
 from graph.policy import Policy
@@ -34,7 +36,16 @@ async def grade(state: State, runtime: Runtime[Context]) -> State:
         return said
     verdict = _beside_the_point(verdict, state)
     runtime.stream_writer(Stage("grade", verdict.verdict.value))
-    return {"grade": verdict}
+    return {"grade": verdict, "options": _options(state, verdict)}
+
+
+def _options(state: State, verdict: Grade) -> tuple[Option, ...]:
+    """Nobody is asked twice, nor when nothing was found, nor about a part of the question."""
+    history = state["question"].history
+    asked = bool(history) and asks_back(history[-1])
+    if asked or verdict.verdict is Verdict.NONE or "parts" in state:
+        return ()
+    return choice(state["view"], state["considered"], state["decision"].query_type)
 
 
 def _from_what_was_said(state: State, documents: Grade, policy: Policy) -> State | None:

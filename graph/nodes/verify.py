@@ -66,7 +66,9 @@ async def verify(state: State, runtime: Runtime[Context]) -> State:
         failed = replace(draft, insufficient="no statement of the draft stands in the sources")
         return {"draft": failed, "removed": removed + gone, "calls": called}
     passages = [item.passage for item in draft.given]
-    text, cited = side_by_side(result.text, result.cited, passages, state["language"])
+    text, cited = side_by_side(
+        result.text, result.cited, passages, state["language"], state["resolved"]
+    )
     answer = _answer(state, draft, replace(result, text=text, cited=cited))
     return {"draft": draft, "answer": answer, "removed": removed, "calls": called}
 

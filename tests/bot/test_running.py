@@ -101,6 +101,22 @@ async def test_the_running_bot_writes_down_who_asked(
     assert (row.person, row.question) == (BOSS.key, question.text)
 
 
+async def test_what_was_said_is_indexed_when_the_bot_ends(
+    app: App, kept: Stores, telegram: MemoryPlatform
+) -> None:
+    """And before, from time to time: what a run missed, the next one has."""
+    sessions, stop = MemoryIndex(), asyncio.Event()
+    bot = Bot(replace(app, sessions=sessions), kept, lambda wanted: [telegram])
+    said = asks(BOSS, "we fail over the orders database on Tuesday at ten")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(bot.run(stop))
+        await telegram.says(said)
+        await telegram.until(lambda: telegram.shown(said))
+        stop.set()
+    found = [passage.text async for passage, _, _ in sessions.chunks()]
+    assert found == [said.text]
+
+
 async def test_sc_08_a_stranger_learns_how_to_ask_for_access(
     running: Run, telegram: MemoryPlatform
 ) -> None:
@@ -122,7 +138,7 @@ async def test_who_is_on_call_is_answered_from_the_calendar_of_the_settings(
     service = Bot(replace(app, settings=settings), kept, lambda wanted: [telegram])
     question, stop = asks(BOSS, "who is on call for payments?"), asyncio.Event()
     async with asyncio.TaskGroup() as group:
-        group.create_task(service.run(stop))
+        group.create_task(bot.run(stop))
         await telegram.says(question)
         await telegram.until(lambda: telegram.shown(question))
         stop.set()

@@ -72,6 +72,21 @@ def test_an_answer_about_something_else_shows_no_quarrel() -> None:
     assert shown(STORAGE, DBA, text="Ask the storage team [1].") == "Ask the storage team [1]."
 
 
+@pytest.mark.parametrize(
+    ("question", "disputed"),
+    [("what is the SLA of the portal?", True), ("who wrote the SLA?", False), ("", False)],
+)
+def test_a_short_statement_disagrees_only_when_it_is_what_was_asked(
+    question: str, disputed: bool
+) -> None:
+    given = (
+        passage("sla.md", "SLA", "The SLA of the portal is 99.9 %."),
+        passage("notes.md", "SLA notes", "The SLA of the portal is 99.5 %."),
+    )
+    text, _ = side_by_side(f"{given[0].text} [1]", (0,), given, "en", question)
+    assert ("The documents disagree" in text) is disputed
+
+
 CONTRADICTIONS = {
     "a path": (
         ("Kafka logs", "The broker of Kafka writes its logs to /var/log/kafka."),

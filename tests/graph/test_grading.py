@@ -188,6 +188,7 @@ def part(text: str, value: float) -> SubQuestion:
 def state(value: float, *parts: SubQuestion) -> State:
     made: State = {
         "question": question("a and b"),
+        "resolved": "a and b",
         "view": VIEW,
         "considered": (at(value),),
         "decision": DECISION,

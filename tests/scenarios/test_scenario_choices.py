@@ -27,7 +27,18 @@ STANDS: Files = {
     "база-стейджинг.md": "# База на стейджинге\n\nХост pg-stg-1. Окно работ: ежедневно, 04:00.\n",
 }
 
+FOLDERS: Files = {
+    "payments/restart.md": "# Restart\n\nRestart the service with `systemctl restart payd`.\n",
+    "orders/restart.md": "# Restart\n\nRestart the service with `systemctl restart ordd`.\n",
+}
+CACHES: Files = {
+    "конфиг-тест.md": "# Кэш на тесте\n\nАдрес кэша: redis-test-1:6379.\n",
+    "конфиг-прод.md": "# Кэш на проде\n\nАдрес кэша: redis-prod-1:6379.\n",
+}
+
 UNCLEAR = [
+    (FOLDERS, "how do I restart the service?", ("payments/restart.md", "orders/restart.md")),
+    (CACHES, "какой адрес у кэша?", ("redis-test-1", "redis-prod-1")),
     (DATABASES, "what is the maintenance window of the DB?", ("Production DB", "Staging DB")),
     (DATABASES, "when is the window of the database?", ("Production DB",)),
     (DATABASES, "какое окно работ у базы?", ("Production DB", "Staging DB")),
