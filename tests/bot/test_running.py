@@ -135,7 +135,7 @@ async def test_who_is_on_call_is_answered_from_the_calendar_of_the_settings(
     (tmp_path / "rota.ics").write_text(calendar(shift), encoding="utf-8")
     oncall = {"schedules": [{"name": "payments", "file": tmp_path / "rota.ics"}]}
     settings = Settings(home=tmp_path, admins=(BOSS.key,), desk={"poll": 0.05}, oncall=oncall)
-    service = Bot(replace(app, settings=settings), kept, lambda wanted: [telegram])
+    bot = Bot(replace(app, settings=settings), kept, lambda wanted: [telegram])
     question, stop = asks(BOSS, "who is on call for payments?"), asyncio.Event()
     async with asyncio.TaskGroup() as group:
         group.create_task(bot.run(stop))
