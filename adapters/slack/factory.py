@@ -86,7 +86,9 @@ def create(
         door = Hook(signing_secret.strip(), http)
     reading = Reading(client, options.lookup_timeout)
     people = People(reading, options, clock)
-    files = Files(session, token.strip(), options, own_host=_host(api_url), proxy=client.proxy or "")
+    files = Files(
+        session, token.strip(), options, own_host=_host(api_url), proxy=client.proxy or ""
+    )
     lookups = Lookups(people, Backlogs(reading, people, options), files)
     parts = Parts(session, client, outage, people, lookups, door)
     return Slack(
