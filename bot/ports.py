@@ -228,6 +228,15 @@ class Linking(Protocol):
         """Opens a message for those who may read it; "" where there is no such address."""
 
 
+@runtime_checkable
+class Grouping(Protocol):
+    """A platform with groups of people of its own. Optional."""
+
+    async def members(self, group: str) -> frozenset[str]:
+        """The ids of the people in a group. Raises DeliveryFailed, PlatformGone, and SettingsError
+        when the platform does not tell."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """What `belay doctor` found out about one thing.

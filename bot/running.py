@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from bot.access import Roll
+from bot.access import Access, Roll
 from bot.answering import Answering
 from bot.app import App
 from bot.auditor import Auditor, open_audit
@@ -28,6 +28,7 @@ from bot.chat import Incoming, Place
 from bot.delivery import Mailbox
 from bot.errors import AccessWithdrawn
 from bot.feedback import FEEDBACK_FILE, FeedbackLog
+from bot.groups import PlatformGroups
 from bot.home import Home, Pages
 from bot.inbox import Desk
 from bot.ingest.lock import as_seen
@@ -103,11 +104,14 @@ class Bot:
         self._grace = settings.desk.grace
         self._receiving = 0  # platforms
         self._watch = make_watch(settings.oncall, settings.home)
-        log = open_log(settings)
-        self._answering = _answering(app, kept, self._watch, self._minutes(app, log))
+        self._platforms: dict[str, Platform] = {}  # made when there is somebody to hand events to
+        log, access = open_log(settings), settings.access
+        groups = PlatformGroups(access.directory().groups, self._platforms, access.groups_every)
+        gate = make_access(settings, kept.roll, groups)
+        self._answering = _answering(app, kept, gate, self._watch, self._minutes(app, log))
         self._runs = SessionRuns(app, log, app.sessions) if app.sessions else None
-        wanted = Wanted(self._answering.on_added, _home(app, kept), kept.threads)
-        self._platforms = {platform.name: platform for platform in make(wanted)}
+        wanted = Wanted(self._answering.on_added, _home(app, gate), kept.threads)
+        self._platforms.update((platform.name, platform) for platform in make(wanted))
         self._desk = Desk(
             kept.inbox,
             self._conversation,
@@ -190,11 +194,13 @@ class Bot:
             raise RuntimeError(f"{platform.name} stopped receiving")
 
 
-def _answering(app: App, kept: Stores, watch: Watch | None, minutes: Minutes) -> Answering:
+def _answering(
+    app: App, kept: Stores, gate: Access, watch: Watch | None, minutes: Minutes
+) -> Answering:
     settings = app.settings
     return Answering(
         app.machine,
-        make_access(settings, kept.roll),
+        gate,
         kept.roll,
         kept.feedback,
         keep=TraceLog(settings.home).add,
@@ -211,7 +217,7 @@ def _answering(app: App, kept: Stores, watch: Watch | None, minutes: Minutes) ->
     )
 
 
-def _home(app: App, kept: Stores) -> Home:
+def _home(app: App, gate: Access) -> Home:
     """The page of the bot, with the state of each source as it really is."""
     settings = app.settings
 
@@ -219,7 +225,7 @@ def _home(app: App, kept: Stores) -> Home:
         lock = settings.home / LOCK_FILE
         return [as_seen(record, lock) for record in await readable_sources(app.index, scope)]
 
-    return Home(make_access(settings, kept.roll), sources, f"{settings.slack.command} ")
+    return Home(gate, sources, f"{settings.slack.command} ")
 
 
 @contextmanager

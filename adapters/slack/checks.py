@@ -30,6 +30,7 @@ SCOPES: Mapping[str, str] = {
     "im:read": "direct messages",
     "mpim:history": "the messages of group conversations",
     "mpim:read": "group conversations",
+    "usergroups:read": "who is in the user groups of [[access.groups]]",
     "users:read": "who is a guest",
 }
 """The scopes of the bot token, and what each is for. The manifest asks for these."""

@@ -16,10 +16,12 @@ from adapters.slack.events import Me, PlaceKind
 from adapters.slack.options import Options
 from adapters.slack.reading import NotGiven, Reading
 from bot.chat import Person, Place
+from bot.errors import SettingsError
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
+_GROUPS = "Give the app the scope usergroups:read, and check the group's id in [[access.groups]]."
 _OUTSIDE = ("is_restricted", "is_ultra_restricted", "is_stranger", "deleted")
 
 
@@ -96,6 +98,14 @@ class People:
         shared = known.outsiders or channel.shared
         kind = channel.kind or known.kind
         return replace(known, title=channel.title, outsiders=shared, kind=kind)
+
+    async def members(self, group: str) -> frozenset[str]:
+        """The ids of the people in a user group. Raises SettingsError when Slack does not tell."""
+        try:
+            told = await self._reading("usergroups.users.list", usergroup=group)
+        except NotGiven as refusal:
+            raise SettingsError(f"Slack does not tell ({refusal.code})", _GROUPS) from refusal
+        return frozenset(str(user) for user in told.get("users") or ())
 
     async def _channel(self, place: Place) -> _Channel:
         """Without an answer it counts as shared: nothing is shown by accident."""

@@ -51,7 +51,7 @@ from bot.errors import (
 )
 from bot.home import Pages, suggestions
 from bot.http import Mount
-from bot.ports import Completing, Conversation, Finding, Linking, Platform, Sink
+from bot.ports import Completing, Conversation, Finding, Grouping, Linking, Platform, Sink
 from bot.threads import FollowedThreads
 
 _log = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ class Parts:
     door: Socket | Hook
 
 
-class Slack(Platform, Completing, Linking):
+class Slack(Platform, Completing, Linking, Grouping):
     """One app in one workspace.
 
     `threads` are those in which no mention is needed any more, None when one always is; `pages`
@@ -157,6 +157,15 @@ class Slack(Platform, Completing, Linking):
         assert self._me is not None
         try:
             return await self._parts.lookups.completed(event, self._me)
+        except AccessWithdrawn as error:
+            self._withdraw(error)
+            raise PlatformGone(str(error)) from error
+
+    async def members(self, group: str) -> frozenset[str]:
+        """Of a user group. Raises DeliveryFailed, PlatformGone, and SettingsError for a group that
+        Slack does not tell of."""
+        try:
+            return await self._parts.people.members(group)
         except AccessWithdrawn as error:
             self._withdraw(error)
             raise PlatformGone(str(error)) from error

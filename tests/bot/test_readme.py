@@ -62,10 +62,9 @@ def test_every_variable_that_is_named_exists() -> None:
 
 
 def test_the_settings_file_that_is_shown_is_one() -> None:
-    shown = re.search(r"```toml\n(.*?)```", README, re.DOTALL)
-    assert shown is not None
-    settings = Settings.model_validate(tomllib.loads(shown[1]))
-    assert settings.sources[0].name == "runbooks"
+    shown = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    files = [Settings.model_validate(tomllib.loads(text)) for text in shown]
+    assert [file.sources[0].name for file in files if file.sources] == ["runbooks"]
 
 
 def test_commands_that_are_shown_exist() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import TypeVar
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,50 +14,57 @@ from bot.audience import Reader
 from graph.model import LEVELS, Access, Status
 from tests.scenarios.rights_kit import NOW, TOPICS, Ask, Company, Page, scratch_folder
 
-LABELS = st.sampled_from(
-    [
-        frozenset(names.split())
-        for names in ("all", "swift", "parcelo", "swift sre", "swift parcelo")
-    ]
-)
-TENANTS = st.sampled_from(["harrow", "harrow", "harrow", "otterby"])
+T = TypeVar("T")
+
+
+def often(*usual: T, rarely: Sequence[T] = (), times: int = 4) -> st.SearchStrategy[T]:
+    """Mostly one of the usual values: a company in which nobody may read anything shows nothing."""
+    return st.sampled_from([*usual] * times + [*rarely])
+
+
+def labels(*names: str) -> list[frozenset[str]]:
+    return [frozenset(item.split()) for item in names]
+
+
+TENANTS = often("harrow", rarely=["otterby"], times=12)
 DAY = timedelta(days=1)
-MOMENTS = st.sampled_from([None, None, NOW - DAY, NOW, NOW + DAY])
+STARTS = often(None, rarely=[NOW - DAY, NOW, NOW + DAY], times=6)
+ENDS = often(None, rarely=[NOW - DAY, NOW, NOW + DAY], times=6)
 NAMES = ("UANN", "UBOB", "UCYD", "UDEE")
 CHANNELS = ("C1", "C2")
 READERS = st.builds(
     Reader,
     st.sampled_from(LEVELS),
-    LABELS | st.just(frozenset[str]()),
+    often(*labels("all", "swift", "parcelo", "swift sre", "swift parcelo"), rarely=labels("")),
     TENANTS,
-    guest=st.sampled_from([False, False, False, False, True]),
+    guest=often(False, rarely=[True], times=12),
 )
 RULES = st.builds(
     Access,
     tenant=TENANTS,
-    audience=st.sampled_from(LEVELS),
-    labels=LABELS,
-    status=st.sampled_from([Status.PUBLISHED] * 4 + [Status.DRAFT, Status.SUPERSEDED]),
-    effective_from=MOMENTS,
-    effective_until=MOMENTS,
+    audience=often("staff", rarely=LEVELS[1:]),
+    labels=st.sampled_from(labels("all", "all", "swift", "parcelo", "swift parcelo")),
+    status=often(Status.PUBLISHED, rarely=[Status.DRAFT, Status.SUPERSEDED], times=10),
+    effective_from=STARTS,
+    effective_until=ENDS,
 )
 CODES = ("qzarblo", "wyxfeno", "jupdako", "vohcilm", "kgobrun", "tsifwaq", "mxedpoj")
-MEMBERS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True)
+MEMBERS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=2, unique=True)
 ASKS = st.builds(
     Ask,
     st.sampled_from(NAMES),
     st.sampled_from(["", *CHANNELS]),
-    st.sampled_from(TOPICS),
-    share=st.booleans(),
-    joins=st.sampled_from(["", "", *NAMES]),
+    st.sampled_from(TOPICS[:2]),
+    share=often(False, rarely=[True, True]),
+    joins=often("", rarely=NAMES, times=6),
 )
 
 
 @st.composite
 def companies(draw: st.DrawFn) -> Company:
-    rules = draw(st.lists(RULES, min_size=2, max_size=len(CODES)))
+    rules = draw(st.lists(RULES, min_size=4, max_size=len(CODES)))
     pages = [
-        Page(code, draw(st.sampled_from(TOPICS)), rule)
+        Page(code, draw(st.sampled_from(TOPICS[:2])), rule)
         for code, rule in zip(CODES, rules, strict=False)
     ]
     people = {name: draw(READERS) for name in NAMES}
@@ -78,8 +87,8 @@ def leaks(company: Company, asks: list[Ask]) -> list[tuple[Ask, str, str]]:
     return asyncio.run(run())
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(companies(), st.lists(ASKS, min_size=1, max_size=4))
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(companies(), st.lists(ASKS, min_size=2, max_size=4))
 def test_sc_04_nothing_outside_the_audiences_rights_is_seen_anywhere(
     company: Company, asks: list[Ask]
 ) -> None:

@@ -266,6 +266,13 @@ class Methods:
         ]
         return {"channels": mine[: int(p.get("limit", _PAGE))]}
 
+    def do_usergroups_users_list(self, p: Json) -> Json:
+        self._need("usergroups:read")
+        members = self.at.groups.get(str(p.get("usergroup")))
+        if members is None:
+            raise Refused("no_such_subteam")
+        return {"users": list(members)}
+
     def do_users_info(self, p: Json) -> Json:
         self._need("users:read")
         user = self.at.users.get(str(p.get("user")))

@@ -48,7 +48,8 @@ APP_TOKEN = "xapp-1-A0BELAY-1234567890123-loopbackAppTokenOfTheTestBot"
 SECRET = "0123456789abcdef0123456789abcdef"
 SCOPES = (
     "app_mentions:read assistant:write channels:history channels:read chat:write commands "
-    "files:read groups:history groups:read im:history im:read mpim:history mpim:read users:read"
+    "files:read groups:history groups:read im:history im:read mpim:history mpim:read "
+    "usergroups:read users:read"
 )
 RESPONSE_LIFE, RESPONSE_USES = 1800.0, 5
 _NESTED = frozenset({"blocks", "attachments", "metadata", "chunks", "prompts", "view"})

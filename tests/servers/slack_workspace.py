@@ -123,6 +123,7 @@ class Workspace:
     def __init__(self, clock: Callable[[], float], now: Callable[[], float]) -> None:
         self.clock, self.now = clock, now
         self.users: dict[str, User] = {}
+        self.groups: dict[str, list[str]] = {}  # user groups: ids of their members
         self.channels: dict[str, Channel] = {}
         self.messages: dict[str, dict[str, Json]] = {}
         self.sent: dict[str, Sent] = {}  # by ts
