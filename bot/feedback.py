@@ -37,3 +37,6 @@ class FeedbackLog(Protocol):
 
     async def recent(self, limit: int) -> list[Feedback]:
         """The last `limit` votes, newest first."""
+
+    async def forget(self, person: str) -> int:
+        """Deletes the votes of `person`; how many they were."""

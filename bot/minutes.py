@@ -14,6 +14,7 @@ from bot.access import talk_key
 from bot.audit import Audit
 from bot.chat import Incoming, Place
 from bot.errors import StorageError
+from bot.feedback import FeedbackLog
 from bot.ingest.secrets import mask
 from bot.ingest.sessions import forget_passages
 from bot.ports import KnowledgeIndex
@@ -43,7 +44,7 @@ class Forgotten:
 
 
 class Minutes:
-    """`index` is that of earlier conversations; `audit` forgets people with them."""
+    """`index` is that of earlier conversations; `audit` and `feedback` forget people with them."""
 
     def __init__(
         self,
@@ -52,10 +53,12 @@ class Minutes:
         index: KnowledgeIndex | None = None,
         drop_traces: DropTraces | None = None,
         audit: Audit | None = None,
+        feedback: FeedbackLog | None = None,
         link: Link | None = None,
     ) -> None:
         self._log, self._index = log, index
-        self._drop_traces, self._audit, self._link = drop_traces, audit, link
+        self._drop_traces, self._link = drop_traces, link
+        self._audit, self._feedback = audit, feedback
 
     async def record(self, question: Question, event: Incoming, answer: Answer) -> None:
         """Keeps a question and its answer, for the audience that it was answered for."""
@@ -116,10 +119,12 @@ class Minutes:
         return Forgotten(len(turns), complete)
 
     async def forget_person(self, key: str, recall: Recall) -> Forgotten:
-        """Removes all that a person asked and was told, in every place, and from the audit as its
-        settings say. Raises StorageError."""
+        """Removes all that a person asked and was told, in every place, their votes, and from the
+        audit what its settings say. Raises StorageError."""
         if self._audit is not None:
             await self._audit.forget(key)
+        if self._feedback is not None:
+            await self._feedback.forget(key)
         return await self.forget(Selection(person=key), recall)
 
     async def _forget_passages(self, turns: Sequence[SessionTurn]) -> bool:

@@ -23,3 +23,9 @@ class MemoryFeedback(FeedbackLog):
 
     async def recent(self, limit: int) -> list[Feedback]:
         return list(reversed(self._votes.values()))[:limit]
+
+    async def forget(self, person: str) -> int:
+        gone = [key for key, vote in self._votes.items() if vote.person == person]
+        for key in gone:
+            del self._votes[key]
+        return len(gone)

@@ -22,6 +22,7 @@ DELETE FROM votes
 WHERE number <= (SELECT number FROM votes ORDER BY number DESC LIMIT 1 OFFSET ?)
 """
 _OF = "SELECT question_id, person, vote, at FROM votes WHERE question_id = ? ORDER BY person"
+_FORGET = "DELETE FROM votes WHERE person = ?"
 _RECENT = "SELECT question_id, person, vote, at FROM votes ORDER BY number DESC LIMIT ?"
 
 
@@ -51,6 +52,9 @@ class SqliteFeedback(FeedbackLog):
 
     async def recent(self, limit: int) -> list[Feedback]:
         return await self._file.run(lambda db: _votes(db.execute(_RECENT, (limit,))))
+
+    async def forget(self, person: str) -> int:
+        return await self._file.run(lambda db: db.execute(_FORGET, (person,)).rowcount)
 
 
 def _votes(rows: sqlite3.Cursor) -> list[Feedback]:

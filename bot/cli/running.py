@@ -38,7 +38,8 @@ def run(command: Command[P], *args: P.args, **kwargs: P.kwargs) -> None:
             tracebacks=settings.log_level == "DEBUG",
         )
         asyncio.run(_until_signal(command(settings, terminal, *args, **kwargs)))
-    except (typer.Exit, BrokenPipeError):  # a result, and a reader that has seen enough
+    except (typer.Exit, typer.BadParameter, BrokenPipeError):
+        # a result, what typer itself explains, and a reader that has seen enough
         raise
     except Exception as error:
         terminal.close()

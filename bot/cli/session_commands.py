@@ -10,7 +10,7 @@ import typer
 from bot.cli.running import run
 
 sessions = typer.Typer(
-    help="Earlier conversations: what the bot may answer from beside the documents.",
+    help="Index, import and list earlier conversations.",
     no_args_is_help=True,
 )
 

@@ -61,6 +61,17 @@ async def test_the_oldest_votes_go_and_a_changed_vote_is_new(make: MakeLog) -> N
     assert [vote.question_id for vote in await log.recent(9)] == [f"{2:012x}", f"{0:012x}"]
 
 
+async def test_somebodys_votes_are_forgotten_and_nobody_elses(log: FeedbackLog) -> None:
+    other = Feedback("aaaaaaaaaaaa", "telegram:11", Vote.UP, NOW)
+    for name in ("aaaaaaaaaaaa", "bbbbbbbbbbbb"):
+        await log.save(Feedback(name, "telegram:1", Vote.DOWN, NOW))
+    await log.save(other)
+    assert await log.forget("telegram:1") == 2
+    assert await log.recent(9) == [other]
+    assert await log.of("bbbbbbbbbbbb") == []
+    assert await log.forget("telegram:1") == 0
+
+
 async def test_votes_outlive_the_process(tmp_path: Path) -> None:
     path = tmp_path / "feedback.db"
     await SqliteFeedback(path).save(Feedback("aaaaaaaaaaaa", "slack:U1", Vote.UP, NOW))
