@@ -77,6 +77,18 @@ def place_key(place: Place) -> str:
     return f"{place.platform}:{place.id}:{'shared' if place.outsiders else 'chat'}"
 
 
+def talk_key(event: Incoming, *, told: bool = False) -> str:
+    """The talk whose earlier turns may be recalled where `event` is asked: that of its channel, or
+    all that is said in private with one person.
+
+    With `told` the talk that its turns belong to: what is answered in private, in the middle of a
+    channel, is no part of the channel's.
+    """
+    if event.place.kind == "private" or (told and event.private):
+        return f"{event.person.key}:private"
+    return place_key(event.place)
+
+
 def is_personal(event: Incoming) -> bool:
     """Whether access is a matter of the person and not of the place: in private, and for a guest
     among people of the organisation."""
@@ -123,13 +135,13 @@ class Access:
         if event.place.kind == "private" or event.private:
             own = await self._own_level(event.person)
             if own is not None or is_personal(event):
-                return self._scope(own) if own else None
+                return self._scope(own, event) if own else None
         grant = await self._roll.grant(place_key(event.place))
         level = grant.level if grant else None
         if level is not None and is_personal(event):
             own = await self._own_level(event.person)
             level = min(level, own, key=LEVELS.index) if own else None
-        return self._scope(level) if level else None
+        return self._scope(level, event) if level else None
 
     async def _own_level(self, person: Person) -> str | None:
         if person.key in self._admins:
@@ -137,8 +149,13 @@ class Access:
         grant = await self._roll.grant(person.key)
         return grant.level if grant else None
 
-    def _scope(self, level: str) -> Scope:
-        return Scope(levels=levels_up_to(level), now=self._now(), private_names=self._private_names)
+    def _scope(self, level: str, event: Incoming) -> Scope:
+        return Scope(
+            levels=levels_up_to(level),
+            now=self._now(),
+            place=talk_key(event),
+            private_names=self._private_names,
+        )
 
     async def code(self, event: Incoming) -> Code:
         """The code by which this person, or this group, can be let in; the same within its life."""

@@ -74,6 +74,7 @@ class Access:
     effective_from: datetime | None = None
     effective_until: datetime | None = None
     source_type: SourceType = SourceType.FOLDER
+    place: str = ""  # the only place that may read it; "" for no such bound
 
 
 def levels_up_to(level: str) -> frozenset[str]:
@@ -90,6 +91,7 @@ class Scope:
     labels: frozenset[str] = frozenset({EVERYBODY})
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
     source_types: frozenset[SourceType] | None = None
+    place: str = ""  # where it is asked: what was said there may be read there alone
     private_names: frozenset[str] = frozenset()  # never sent to a web search
 
     def admits(self, access: Access) -> bool:
@@ -108,6 +110,7 @@ class Scope:
             and labels_match
             and in_force
             and access.status is Status.PUBLISHED
+            and access.place in ("", self.place)
             and (self.source_types is None or access.source_type in self.source_types)
         )
 
@@ -130,6 +133,10 @@ class Question:
     history: tuple[Turn, ...] = ()
     web_allowed: bool = True
     web_first: bool = False  # the asker wants the web, whatever the documents hold
+
+
+Document = tuple[str, str]
+"""A document by its source and its path inside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +162,7 @@ class Passage:
     document_chunks: int = 1  # how many chunks the whole document has
     also_at: tuple[str, ...] = ()  # other places that hold the same text
     stub: bool = False  # the section says TODO or holds next to nothing
+    behind: tuple[Document, ...] = ()  # what an earlier answer was drawn from
 
 
 @dataclass(frozen=True, slots=True)

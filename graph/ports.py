@@ -5,14 +5,14 @@ Every port has an in-memory twin in adapters/memory.py and one contract suite in
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from graph.model import Language, Passage, Scope
+from graph.model import Document, Language, Passage, Scope
 from graph.profile import Profile
 from graph.terms import TermCounts
 
@@ -75,6 +75,9 @@ class Retriever(Protocol):
     async def document(self, passage: Passage, scope: Scope) -> Sequence[Passage]:
         """The document that `passage` is from: its chunks in reading order. Raises StoreError."""
 
+    async def readable(self, documents: Collection[Document], scope: Scope) -> frozenset[Document]:
+        """Those of `documents` that are stored and that the scope admits. Raises StoreError."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -124,10 +127,12 @@ class WebSearch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """What a machine is built from. `words` is the builtin embedder: glossary and query types."""
+    """What a machine is built from. `words` is the builtin embedder: glossary and query types;
+    `sessions` finds what was said before, beside the documents of `retriever`."""
 
     retriever: Retriever
     embedder: Embedder
     words: Embedder
     model: ChatModel | None = None
     web: WebSearch | None = None
+    sessions: Retriever | None = None

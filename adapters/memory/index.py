@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from bot.errors import IndexIncompatible
 from bot.ports import Chunk, FileRecord, IndexInfo, KnowledgeIndex, SourceRecord
 from graph.errors import IndexEmpty, IndexMismatch, StoreError
-from graph.model import LANGUAGES, Access, Passage, Scope
+from graph.model import LANGUAGES, Access, Document, Passage, Scope
 from graph.ports import Candidate, Search, Vector
 from graph.profile import Profile
 from graph.terms import TermCounts, counts_of, term_hashes
@@ -58,6 +58,13 @@ class MemoryIndex(KnowledgeIndex):
     async def document(self, passage: Passage, scope: Scope) -> Sequence[Passage]:
         chunks = self._files.get((passage.source, passage.document), ())
         return [self._shown(chunk) for chunk in chunks if scope.admits(chunk.access)]
+
+    async def readable(self, documents: Collection[Document], scope: Scope) -> frozenset[Document]:
+        return frozenset(
+            document
+            for document in documents
+            if any(scope.admits(chunk.access) for chunk in self._files.get(document, ()))
+        )
 
     async def info(self) -> IndexInfo:
         revision = -1 if self._profile is None else self._profile.revision

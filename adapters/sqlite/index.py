@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -25,7 +25,7 @@ from adapters.sqlite.words import best_matches, mentioned_terms
 from bot.errors import IndexIncompatible
 from bot.ports import Chunk, FileRecord, IndexInfo, KnowledgeIndex, SourceRecord
 from graph.errors import IndexEmpty, IndexMismatch, StoreError
-from graph.model import Passage, Scope
+from graph.model import Document, Passage, Scope
 from graph.ports import Candidate, Search, Vector
 from graph.profile import Profile
 from graph.terms import TermCounts
@@ -86,6 +86,14 @@ class SqliteIndex(KnowledgeIndex):
         if self._database.closed:
             return self._read_documents([(passage, scope)])[0]
         return await self._documents.ask((passage, scope))
+
+    async def readable(self, documents: Collection[Document], scope: Scope) -> frozenset[Document]:
+        def find(connection: sqlite3.Connection) -> frozenset[Document]:
+            return reading.readable(
+                connection, documents, self._audiences.admitted(connection, scope)
+            )
+
+        return await self._in_reader(self._retrieve, find)
 
     async def info(self) -> IndexInfo:
         info = await self._in_reader(self._read, reading.info)

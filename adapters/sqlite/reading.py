@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 
@@ -13,7 +14,7 @@ from adapters.sqlite.rows import (
     vector_from_bytes,
 )
 from bot.ports import IndexInfo, SourceRecord
-from graph.model import Passage
+from graph.model import Document, Passage
 from graph.ports import Candidate
 from graph.terms import TermCounts
 
@@ -52,6 +53,13 @@ SELECT source, count(DISTINCT path) FROM chunks
 WHERE access_id IN (SELECT value FROM json_each(?)) GROUP BY source
 """
 
+_READABLE = """
+SELECT DISTINCT source, chunks.path FROM json_each(?) AS wanted JOIN chunks
+    ON source = json_extract(wanted.value, '$[0]')
+    AND chunks.path = json_extract(wanted.value, '$[1]')
+WHERE access_id IN (SELECT value FROM json_each(?))
+"""
+
 Place = tuple[str, str, int]
 BEFORE_ALL: Place = ("", "", -1)
 
@@ -69,6 +77,13 @@ def document(
     place = (passage.source, passage.document)
     rows = connection.execute(_DOCUMENT, (*place, ids_json(admitted)))
     return [passage_from_json(*row) for row in rows]
+
+
+def readable(
+    connection: sqlite3.Connection, documents: Iterable[Document], admitted: Sequence[int]
+) -> frozenset[Document]:
+    wanted = json.dumps(list(documents), ensure_ascii=False)
+    return frozenset(connection.execute(_READABLE, (wanted, ids_json(admitted))))
 
 
 def page(

@@ -26,18 +26,18 @@ def ids_json(ids: Iterable[int | str]) -> str:
 
 def access_to_json(access: Access) -> str:
     """The same text for equal values, so that each is stored once."""
-    return json.dumps(
-        {
-            "tenant": access.tenant,
-            "audience": access.audience,
-            "labels": sorted(access.labels),
-            "status": access.status,
-            "effective_from": _moment_to_text(access.effective_from),
-            "effective_until": _moment_to_text(access.effective_until),
-            "source_type": access.source_type,
-        },
-        ensure_ascii=False,
-    )
+    value = {
+        "tenant": access.tenant,
+        "audience": access.audience,
+        "labels": sorted(access.labels),
+        "status": access.status,
+        "effective_from": _moment_to_text(access.effective_from),
+        "effective_until": _moment_to_text(access.effective_until),
+        "source_type": access.source_type,
+    }
+    if access.place:  # left out else, as in files that were written before there were places
+        value["place"] = access.place
+    return json.dumps(value, ensure_ascii=False)
 
 
 def access_from_json(text: str) -> Access:
@@ -50,6 +50,7 @@ def access_from_json(text: str) -> Access:
         effective_from=_moment(value["effective_from"]),
         effective_until=_moment(value["effective_until"]),
         source_type=SourceType(value["source_type"]),
+        place=value.get("place", ""),
     )
 
 
@@ -57,6 +58,8 @@ def passage_to_json(passage: Passage) -> str:
     """All of a passage but `also_at`, which the index knows better."""
     value = asdict(passage)
     del value["also_at"]
+    if not passage.behind:
+        del value["behind"]
     return json.dumps(value, ensure_ascii=False, default=datetime.isoformat)
 
 
@@ -70,6 +73,7 @@ def passage_from_json(text: str, places: str) -> Passage:
     value["status"] = Status(value["status"])
     value["heading"] = tuple(value["heading"])
     value["lines"] = tuple(value["lines"])
+    value["behind"] = tuple((source, path) for source, path in value.get("behind", ()))
     return Passage(**value, also_at=tuple(json.loads(places)))
 
 

@@ -7,7 +7,7 @@ seen.answers[0].markdown
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -23,7 +23,7 @@ from bot.chat import Incoming, Kind, Person, Place, Quote
 from bot.commands.call import Sources
 from bot.ports import SourceRecord
 from graph.machine import Machine
-from graph.model import Passage, Scope, SourceType
+from graph.model import Document, Passage, Scope, SourceType
 from graph.ports import Candidate, Ports, Retriever, Search
 from graph.profile import Profile
 from graph.trace import Trace
@@ -63,6 +63,10 @@ class Watched(Retriever):
     async def document(self, passage: Passage, scope: Scope) -> Sequence[Passage]:
         self.calls += 1
         return await self._index.document(passage, scope)
+
+    async def readable(self, documents: Collection[Document], scope: Scope) -> frozenset[Document]:
+        self.calls += 1
+        return await self._index.readable(documents, scope)
 
 
 def empty_machine() -> Machine:

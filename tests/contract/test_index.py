@@ -33,7 +33,12 @@ class TestFinding:
         chunk = replace(
             chunk,
             passage=replace(
-                chunk.passage, owner="sre", updated_at=NOW, document_chunks=4, stub=True
+                chunk.passage,
+                owner="sre",
+                updated_at=NOW,
+                document_chunks=4,
+                stub=True,
+                behind=(("runbooks", "a.md"), ("vault", "b.md")),
             ),
         )
         await index.replace("runbooks", record_of("orders/db.md"), [chunk])
@@ -170,6 +175,9 @@ RULES = [
     ("not yet in force", Access(effective_from=NOW + HOUR), scope()),
     ("no longer in force", Access(effective_until=NOW), scope()),
     ("another type", Access(), scope(source_types=frozenset({SourceType.REPO}))),
+    ("said elsewhere", Access(place="slack:C1:chat"), scope(place="slack:C2:chat")),
+    ("said in a look-alike place", Access(place="slack:C1:chat"), scope(place="slack:C1:shared")),
+    ("said somewhere, asked nowhere", Access(place="slack:C1:chat"), scope()),
 ]
 ADMITTED = [
     ("the same tenant", Access(tenant="acme"), scope(tenant="acme")),
@@ -184,6 +192,8 @@ ADMITTED = [
         scope(),
     ),
     ("the wanted type", Access(), scope(source_types=frozenset({SourceType.FOLDER}))),
+    ("said in the same place", Access(place="slack:C1:chat"), scope(place="slack:C1:chat")),
+    ("bound to no place", Access(), scope(place="slack:C1:chat")),
 ]
 
 
@@ -199,6 +209,7 @@ class TestScope:
         assert await index.mentioned(["secret"], scope) == frozenset()
         assert await index.document(hidden, scope) == []
         assert await index.files_in(scope) == {}
+        assert await index.readable([("runbooks", "hidden.md")], scope) == frozenset()
 
     @pytest.mark.parametrize(
         ("access", "scope"), [r[1:] for r in ADMITTED], ids=[r[0] for r in ADMITTED]
@@ -211,6 +222,7 @@ class TestScope:
         assert await by_meaning(index, "drain", scope) == {"Drain the node."}
         assert await index.mentioned(["drain"], scope) == {"drain"}
         assert await index.files_in(scope) == {"runbooks": 1}
+        assert await index.readable([("runbooks", "page.md")], scope) == {("runbooks", "page.md")}
 
     async def test_only_documents_that_may_be_read_are_counted(self, index: KnowledgeIndex) -> None:
         secret = Access(audience="director")
@@ -221,6 +233,21 @@ class TestScope:
         assert await index.files_in(Scope()) == {"runbooks": 2}
         director = Scope(levels=levels_up_to("director"))
         assert await index.files_in(director) == {"runbooks": 3, "board": 1}
+
+    async def test_which_documents_may_be_read(self, index: KnowledgeIndex) -> None:
+        """SC-16: what is gone, and what is closed now, may not be read; other documents may."""
+        closed = Access(audience="senior")
+        await put(index, "open.md", "Drain the node.")
+        await put(index, "twin.md", "Drain the node.")  # the same text at another place
+        await put(index, "closed.md", "Drain the secret node.", access=closed)
+        await put(index, "gone.md", "Drain the old node.")
+        await index.remove("runbooks", ["gone.md"])
+        names = ("open.md", "twin.md", "closed.md", "gone.md", "never.md")
+        asked = [("runbooks", name) for name in names]
+        found = {("runbooks", "open.md"), ("runbooks", "twin.md")}
+        assert await index.readable(asked, Scope()) == found
+        assert await index.readable([("other", "open.md")], Scope()) == frozenset()
+        assert await index.readable([], Scope()) == frozenset()
 
     async def test_hidden_chunks_take_no_place_among_the_best(self, index: KnowledgeIndex) -> None:
         """The filter comes before the limits: better hits that are hidden cost nothing."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -15,6 +15,7 @@ from graph.lexicon import Lexicon
 from graph.model import (
     LANGUAGES,
     Answer,
+    Document,
     Grade,
     Passage,
     QueryType,
@@ -57,6 +58,9 @@ class Shelf(Retriever):
         if self.broken:
             raise StoreError("the disk is gone")
         return self.documents.get(passage.document, (passage,))
+
+    async def readable(self, documents: Collection[Document], scope: Scope) -> frozenset[Document]:
+        return frozenset(documents)
 
 
 def passage(text: str, document: str = "runbook.md", title: str = "", **more: object) -> Passage:

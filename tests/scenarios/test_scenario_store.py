@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from bot.progress import Silent
 from bot.settings import Settings
 from graph.errors import EmbedderError, StoreError
 from graph.machine import Machine
-from graph.model import Outcome, Passage, Scope
+from graph.model import Document, Outcome, Passage, Scope
 from graph.ports import Candidate, Embedder, Matrix, Ports, Retriever, Search
 from graph.profile import Profile
 from tests.scenarios.conftest import OpenTeam
@@ -243,6 +243,10 @@ class Unreadable(Retriever):
     async def document(self, passage: Passage, scope: Scope) -> Sequence[Passage]:
         self._check("document")
         return await self._index.document(passage, scope)
+
+    async def readable(self, documents: Collection[Document], scope: Scope) -> frozenset[Document]:
+        self._check("readable")
+        return await self._index.readable(documents, scope)
 
 
 @pytest.mark.parametrize("fails", ["profile", "search"])
