@@ -124,6 +124,5 @@ local function trim(platform, place, lane)
   for _, zset in ipairs({k('lane', lane), k('open'), k('waiting', platform)}) do
     redis.call('ZREMRANGEBYSCORE', zset, '-inf', oldest)
   end
-  redis.call('ZREMRANGEBYSCORE', k('asleep', platform), '-inf', micros / 1000000 - LIFE)
   redis.call('ZREMRANGEBYSCORE', k('place', platform, place), '-inf', now - p.retention)
 end

@@ -51,7 +51,7 @@ class Script:
 
 
 def script(*names: str, when_full: bool = False) -> Script:
-    """One script from files of this folder. `when_full`: it also runs when the memory is used up."""
+    """One script from files of this folder. `when_full`: it also runs when the memory is full."""
     body = "".join(files(__package__).joinpath(name).read_text(encoding="utf-8") for name in names)
     return Script(f"#!lua{' flags=allow-oom' if when_full else ''}\n{body}")
 
