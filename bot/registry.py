@@ -13,6 +13,7 @@ from typing import Any
 
 FACTORIES: dict[str, str] = {
     "index.sqlite": "adapters.sqlite:SqliteIndex.open",
+    "index.weaviate": "adapters.weaviate:create",
     "inbox.sqlite": "adapters.sqlite.inbox:SqliteInbox.open",
     "roll.sqlite": "adapters.sqlite.roll:SqliteRoll",
     "feedback.sqlite": "adapters.sqlite.feedback:SqliteFeedback",

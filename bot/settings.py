@@ -48,6 +48,7 @@ from bot.sections import (
     Thresholds,
     WebSettings,
 )
+from bot.weaviate_settings import WeaviateSettings, grpc_address
 from graph.model import LEVELS
 from graph.policy import Limits, Policy
 
@@ -90,6 +91,9 @@ class Settings(BaseSettings):
     slack_app_token: SecretStr = SecretStr("")  # Socket Mode
     slack_signing_secret: SecretStr = SecretStr("")  # requests to /slack/events
     slack_api_url: str = Field(default="", repr=False)  # in place of https://slack.com/api/
+    weaviate_url: str = Field(default="", repr=False)  # empty: the index is a file in `home`
+    weaviate_grpc: str = ""
+    weaviate_key: SecretStr = SecretStr("")
     http: str = "127.0.0.1:8080"  # where webhooks and /healthz listen
     thresholds: Thresholds = Thresholds()
     retrieval: Retrieval = Retrieval()
@@ -99,6 +103,7 @@ class Settings(BaseSettings):
     desk: DeskSettings = DeskSettings()
     rates: RateSettings = RateSettings()
     slack: SlackSettings = SlackSettings()
+    weaviate: WeaviateSettings = WeaviateSettings()
     sources: tuple[SourceSettings, ...] = ()
     oncall: OnCallSettings = OnCallSettings()
 
@@ -175,7 +180,14 @@ class Settings(BaseSettings):
         listen_address(value)
         return value
 
-    @field_validator("model_url", "telegram_api_url", "telegram_webhook_url", "slack_api_url")
+    @field_validator("weaviate_grpc")
+    @classmethod
+    def a_grpc_address(cls, value: str) -> str:
+        return grpc_address(value)
+
+    @field_validator(
+        "model_url", "telegram_api_url", "telegram_webhook_url", "slack_api_url", "weaviate_url"
+    )
     @classmethod
     def an_address(cls, value: str) -> str:
         if value and not is_web_address(value):

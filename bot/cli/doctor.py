@@ -124,8 +124,9 @@ async def _settings(settings: Settings) -> Finding:
 
 
 async def _home(settings: Settings) -> Finding:
-    index = await open_index(settings.home)
-    await index.close()
+    if not settings.weaviate_url:
+        index = await open_index(settings)
+        await index.close()
     try:
         await asyncio.to_thread(_try_to_write, settings.home)
     except OSError as error:
@@ -136,6 +137,7 @@ async def _home(settings: Settings) -> Finding:
 
 
 def _try_to_write(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
         file.write(bytes(_TRIAL))
 
@@ -157,9 +159,13 @@ async def _embedder(settings: Settings) -> Finding:
 
 
 async def _index(settings: Settings) -> Finding:
-    index = await open_index(settings.home)
+    index = await open_index(settings)
     embedder = await _main_embedder(settings)
     try:
+        server = await index.check() if isinstance(index, Checkable) else ()
+        for finding in server:
+            if finding.state == "bad":
+                return finding
         info = await require_compatible(index, embedder)
         records = [as_seen(r, settings.home / LOCK_FILE) for r in await index.sources()]
         if not info.chunks:
@@ -169,6 +175,7 @@ async def _index(settings: Settings) -> Finding:
         await _close(embedder)
     broken = [r for r in records if r.state in (SyncState.INTERRUPTED, SyncState.FAILED)]
     summary = f"{info.chunks} chunks from {len(records)} source{'s' * (len(records) != 1)}"
+    summary = "; ".join([summary, *(finding.message for finding in server)])
     if broken:
         names = ", ".join(f"{record.name} ({record.state.value})" for record in broken)
         return Finding("index", "note", f"{summary}; not complete: {names}", "run belay sync")
