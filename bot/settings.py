@@ -40,6 +40,7 @@ from bot.chat_settings import (
 )
 from bot.errors import SettingsError
 from bot.oncall_settings import OnCallSettings
+from bot.redis_settings import RedisSettings, redis_address
 from bot.sections import (
     IngestSettings,
     LimitSettings,
@@ -94,6 +95,7 @@ class Settings(BaseSettings):
     weaviate_url: str = Field(default="", repr=False)  # empty: the index is a file in `home`
     weaviate_grpc: str = ""
     weaviate_key: SecretStr = SecretStr("")
+    redis_url: str = Field(default="", repr=False)  # empty: inbox and access are files in `home`
     http: str = "127.0.0.1:8080"  # where webhooks and /healthz listen
     thresholds: Thresholds = Thresholds()
     retrieval: Retrieval = Retrieval()
@@ -104,6 +106,7 @@ class Settings(BaseSettings):
     rates: RateSettings = RateSettings()
     slack: SlackSettings = SlackSettings()
     weaviate: WeaviateSettings = WeaviateSettings()
+    redis: RedisSettings = RedisSettings()
     sources: tuple[SourceSettings, ...] = ()
     oncall: OnCallSettings = OnCallSettings()
 
@@ -179,6 +182,11 @@ class Settings(BaseSettings):
     def host_and_port(cls, value: str) -> str:
         listen_address(value)
         return value
+
+    @field_validator("redis_url")
+    @classmethod
+    def a_redis_address(cls, value: str) -> str:
+        return redis_address(value)
 
     @field_validator("weaviate_grpc")
     @classmethod

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Protocol
 
 from redis import exceptions
 
-from adapters.redis import clients
+from adapters.redis import checks, clients
 from adapters.redis.address import Address, parse
 from adapters.redis.faults import described, passing, storage_faults
 from bot.errors import StorageError
+from bot.ports import Finding, SharedServer
 
 PREFIX = "belay"
 
@@ -56,7 +57,7 @@ def script(*names: str, when_full: bool = False) -> Script:
     return Script(f"#!lua{' flags=allow-oom' if when_full else ''}\n{body}")
 
 
-class Server:
+class Server(SharedServer):
     """Commands and scripts under one prefix. All methods raise StorageError.
 
     A command is tried again while the server restarts or fails over, so that only such commands
@@ -78,8 +79,9 @@ class Server:
         """A key in the slot of this prefix."""
         return ":".join((f"{{{self._prefix}}}", *words))
 
-    async def ready(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        """Returns when the server takes writes; raises what is wrong after `waits.ready`."""
+    async def ready(self) -> None:
+        """Waits `waits.ready` seconds for a server that is starting or failing over; what a
+        person has to correct is raised at once."""
         end = time.monotonic() + self._waits.ready
         while True:
             try:
@@ -87,9 +89,16 @@ class Server:
             except StorageError as error:
                 if time.monotonic() >= end or not _transient(error):
                     raise
-                await sleep(self._waits.pause)
+                await asyncio.sleep(self._waits.pause)
             else:
                 return
+
+    async def check(self) -> Sequence[Finding]:
+        begun = time.monotonic()
+        await self.command("SET", self.key("ready"), "1", "EX", "60")
+        taken = time.monotonic() - begun
+        facts = await self.command("INFO")
+        return checks.findings(facts, self.address, taken)
 
     async def command(self, *words: Any, once: bool = False) -> Any:
         """One command, whose first key says where it goes. `once`: it is not tried again."""
@@ -143,6 +152,15 @@ class Server:
             await asyncio.sleep(pause)
             pause *= 2
         raise AssertionError("unreachable")
+
+
+def create(
+    url: str, *, prefix: str = PREFIX, timeout: float = 2.0, start_timeout: float = 30.0
+) -> Server:
+    """A server at `url` that answers a command within `timeout` seconds, and is waited for
+    `start_timeout` seconds. Raises SettingsError."""
+    waits = Waits(connect=timeout, answer=timeout, mark=min(timeout, 1.0), ready=start_timeout)
+    return Server(url, prefix=prefix, waits=waits)
 
 
 def _transient(error: StorageError) -> bool:

@@ -9,7 +9,7 @@ import typer
 
 from bot.access import Access, Grant
 from bot.chat_settings import person_key
-from bot.roll import make_access, open_roll
+from bot.roll import make_access, opened_roll
 from bot.settings import Settings
 from bot.terminal import Terminal
 from graph.model import LEVELS
@@ -22,15 +22,16 @@ _GROUP = re.compile(r"telegram:-\d+", re.ASCII)
 
 
 async def allow(settings: Settings, terminal: Terminal, who: str, level: str, admin: bool) -> None:
-    access = make_access(settings, open_roll(settings.home))
-    try:
-        key = await access.allow(_checked(who), _BY, level=level, admin=admin)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-    if not key:
-        terminal.note(NO_CODE)
-        raise typer.Exit(_FAILED)
-    grant = await open_roll(settings.home).grant(key)
+    async with opened_roll(settings) as roll:
+        try:
+            access = make_access(settings, roll)
+            key = await access.allow(_checked(who), _BY, level=level, admin=admin)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+        if not key:
+            terminal.note(NO_CODE)
+            raise typer.Exit(_FAILED)
+        grant = await roll.grant(key)
     assert grant is not None
     terminal.plain(f"let in: {key} ({_rights(grant)})")
 
@@ -40,25 +41,28 @@ async def revoke(settings: Settings, terminal: Terminal, key: str) -> None:
     if key in settings.admins:
         terminal.note(f"error: {key} is an admin by BELAY_ADMINS: take it out there")
         raise typer.Exit(_FAILED)
-    if not await open_roll(settings.home).revoke(key):
+    async with opened_roll(settings) as roll:
+        found = await roll.revoke(key)
+    if not found:
         terminal.note(f"error: {key} was not let in. `belay access` lists who was.")
         raise typer.Exit(_FAILED)
     terminal.plain(f"no longer let in: {key}")
 
 
 async def access(settings: Settings, terminal: Terminal, as_json: bool) -> None:
-    roll = open_roll(settings.home)
-    listed = [Grant(key, LEVELS[-1], True, "settings") for key in settings.admins]
-    listed += [grant for grant in await roll.grants() if grant.key not in settings.admins]
-    if as_json:
-        terminal.plain(json.dumps([_row(grant) for grant in listed], ensure_ascii=False, indent=2))
-        return
-    if listed:
-        rows = [[grant.key, _rights(grant), grant.by, _day(grant)] for grant in listed]
-        terminal.table(("who", "may read", "let in by", "on"), rows)
-    else:
-        terminal.note("Nobody may talk to the bot yet.")
-    await note_first_code(make_access(settings, roll), terminal)
+    async with opened_roll(settings) as roll:
+        listed = [Grant(key, LEVELS[-1], True, "settings") for key in settings.admins]
+        listed += [grant for grant in await roll.grants() if grant.key not in settings.admins]
+        if as_json:
+            rows = [_row(grant) for grant in listed]
+            terminal.plain(json.dumps(rows, ensure_ascii=False, indent=2))
+            return
+        if listed:
+            lines = [[grant.key, _rights(grant), grant.by, _day(grant)] for grant in listed]
+            terminal.table(("who", "may read", "let in by", "on"), lines)
+        else:
+            terminal.note("Nobody may talk to the bot yet.")
+        await note_first_code(make_access(settings, roll), terminal)
 
 
 async def note_first_code(access: Access, terminal: Terminal) -> None:

@@ -21,8 +21,9 @@ from bot.platforms import configured, make_platforms
 from bot.ports import Checkable, Finding, SourceRecord, SyncState
 from bot.redaction import redact
 from bot.registry import factory
-from bot.roll import open_roll
+from bot.roll import opened_roll
 from bot.settings import Settings, config_path, unknown_variables
+from bot.shared import shared_server
 from bot.terminal import Terminal
 from graph.errors import GraphError
 from graph.ports import Embedder, Prompt
@@ -60,6 +61,9 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
             yield Finding(name, "bad", redact(str(error)), error.remedy)
         except GraphError as error:
             yield Finding(name, "bad", redact(str(error)))
+    if settings.redis_url:
+        for finding in await _redis(settings):
+            yield finding
     if configured(settings):
         for finding in await _messengers(settings):
             yield finding
@@ -98,8 +102,17 @@ async def _messengers(settings: Settings) -> list[Finding]:
     return findings
 
 
+async def _redis(settings: Settings) -> Sequence[Finding]:
+    try:
+        async with shared_server(settings, wait=False) as server:
+            return await server.check()
+    except BotError as error:
+        return [Finding("redis", "bad", redact(str(error)), error.remedy)]
+
+
 async def _access(settings: Settings) -> Finding:
-    grants = await open_roll(settings.home).grants()
+    async with opened_roll(settings) as roll:
+        grants = await roll.grants()
     admins = {grant.key for grant in grants if grant.admin} | set(settings.admins)
     others = {grant.key for grant in grants} - admins
     if not admins:

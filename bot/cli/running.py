@@ -63,6 +63,7 @@ def secrets(settings: Settings) -> list[str]:
         settings.web_search.proxy,
         settings.telegram_api_url,
         settings.slack_api_url,
+        settings.redis_url,
     )
     found = [value.get_secret_value() for value in hidden]
     found += [urlsplit(address).password or "" for address in addresses]

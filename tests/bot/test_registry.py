@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
+from adapters.redis.server import Server
 from adapters.weaviate import WeaviateIndex
 from bot.access import Roll
 from bot.delivery import Mailbox
 from bot.feedback import FeedbackLog
+from bot.limits import Allowance
 from bot.plots import Plots
-from bot.ports import KnowledgeIndex, Platform, Source
+from bot.ports import KnowledgeIndex, Platform, SharedServer, Source
 from bot.registry import FACTORIES, factory
 from bot.roster import Roster
 from bot.terminal import Terminal
@@ -34,6 +36,8 @@ PORTS: dict[str, type] = {
     "roll.": Roll,
     "feedback.": FeedbackLog,
     "threads.": FollowedThreads,
+    "limits.": Allowance,
+    "server.": SharedServer,
     "roster.": Roster,
     "platform.": Platform,
     "console": Terminal,
@@ -56,8 +60,11 @@ def arguments(name: str, home: Path) -> tuple[tuple[Any, ...], dict[str, Any]]:
         "embedder.openai": ((), {"model": "some-model", **REMOTE}),
         "model.openai": ((), {"model": "some-model", **REMOTE}),
         "source.folder": ((home, "docs"), {}),
+        "server.redis": (("redis://127.0.0.1:9",), {}),
         "roster.ical": (((), home / "oncall"), {}),
     }
+    if name.endswith(".redis") and name not in needed:
+        return (Server("redis://127.0.0.1:9"),), {}
     return needed.get(name, (kept if name.endswith(".sqlite") else (), {}))
 
 
