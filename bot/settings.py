@@ -49,7 +49,7 @@ from bot.sections import (
     Thresholds,
     WebSettings,
 )
-from bot.weaviate_settings import WeaviateSettings, grpc_address
+from bot.weaviate_settings import WeaviateSettings, distinct_doors, grpc_address
 from graph.model import LEVELS
 from graph.policy import Limits, Policy
 
@@ -209,6 +209,11 @@ class Settings(BaseSettings):
             raise ValueError("BELAY_TELEGRAM_WEBHOOK_URL is set, BELAY_TELEGRAM_TOKEN is missing")
         if url.startswith("http:") and not self.telegram_api_url:
             raise ValueError("BELAY_TELEGRAM_WEBHOOK_URL: Telegram delivers to https:// only")
+        return self
+
+    @model_validator(mode="after")
+    def two_doors_of_weaviate(self) -> Settings:
+        distinct_doors(self.weaviate_url, self.weaviate_grpc)
         return self
 
     @model_validator(mode="after")

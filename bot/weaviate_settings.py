@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
@@ -12,6 +13,7 @@ from bot.chat_settings import Section
 _PREFIX = re.compile(r"[A-Z][A-Za-z0-9]{0,63}", re.ASCII)
 _ADDRESS = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):([0-9]{1,5})", re.ASCII)
 _PORTS = range(1, 65536)
+GRPC_PORT = 50051  # when BELAY_WEAVIATE_GRPC names no other
 
 
 class WeaviateSettings(Section):
@@ -39,3 +41,15 @@ def grpc_address(value: str) -> str:
     if value and (found is None or int(found[1]) not in _PORTS):
         raise ValueError("HOST:PORT, such as weaviate:50051")
     return value
+
+
+def distinct_doors(url: str, grpc: str) -> None:
+    """Raises ValueError when REST and gRPC would be the same port of one host."""
+    rest = urlsplit(url)
+    host, _, port = grpc.rpartition(":")
+    same_host = host.strip("[]") in ("", rest.hostname)
+    if url and same_host and rest.port == int(port or GRPC_PORT):
+        raise ValueError(
+            "BELAY_WEAVIATE_URL is for REST (port 8080), BELAY_WEAVIATE_GRPC for gRPC "
+            "(port 50051): they name the same port"
+        )

@@ -47,6 +47,15 @@ async def connect(endpoint: Endpoint, key: str, waits: Waits) -> WeaviateAsyncCl
         await asyncio.sleep(_PAUSE)
 
 
+async def alive(client: WeaviateAsyncClient, seconds: float) -> bool:
+    """Whether the server still answers anything."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await client.is_live()
+    except TimeoutError:
+        return False
+
+
 def _client(endpoint: Endpoint, key: str, waits: Waits) -> WeaviateAsyncClient:
     """Without the client's own checks at the start, one of which asks pypi.org."""
     credentials = Auth.api_key(key) if key else None

@@ -92,6 +92,11 @@ def describe(error: Exception, url: str) -> Words:
     return message.format(url=url, detail=detail), remedy
 
 
+def late(error: Exception) -> bool:
+    """Whether the time was over before the server had answered."""
+    return _words(error, str(error).lower()) is _SLOW
+
+
 def _words(error: Exception, said: str) -> Words:
     if isinstance(error, UnexpectedStatusCodeError) and error.status_code in _CODES:
         return _CODES[error.status_code]

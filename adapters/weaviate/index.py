@@ -10,12 +10,16 @@ from zipfile import BadZipFile
 
 from weaviate import WeaviateAsyncClient
 from weaviate.classes.query import Filter
-from weaviate.exceptions import WeaviateGRPCUnavailableError, WeaviateQueryError
+from weaviate.exceptions import (
+    WeaviateGRPCUnavailableError,
+    WeaviateQueryError,
+    WeaviateStartUpError,
+)
 
 from adapters.weaviate.checks import findings
-from adapters.weaviate.connection import connect
+from adapters.weaviate.connection import alive, connect
 from adapters.weaviate.facts import Facts, Stamp, Tools
-from adapters.weaviate.faults import storage_faults, store_faults
+from adapters.weaviate.faults import FAULTS, late, storage_faults, store_faults
 from adapters.weaviate.files import Files
 from adapters.weaviate.options import Endpoint, Layout, Waits
 from adapters.weaviate.paging import count
@@ -56,7 +60,7 @@ class WeaviateIndex(KnowledgeIndex, Checkable):
     def __init__(self, client: WeaviateAsyncClient, url: str, parts: Collections, waits: Waits):
         self._client = client
         self._url = url
-        self._collections = parts
+        self.collections = parts
         self._waits = waits
         self._facts = Facts(parts)
         self._files = Files(parts)
@@ -118,11 +122,9 @@ class WeaviateIndex(KnowledgeIndex, Checkable):
         return await self._retrieved(self._reading.readable(documents, scope))
 
     async def info(self) -> IndexInfo:
-        with storage_faults(self._url):
-            async with asyncio.timeout(self._waits.query):
-                tools, stamp, chunks = await asyncio.gather(
-                    self._facts.tools(), self._facts.stamp(), self._count()
-                )
+        tools, stamp, chunks = await self._stored(
+            asyncio.gather(self._facts.tools(), self._facts.stamp(), self._count())
+        )
         return IndexInfo(
             embedder=tools.embedder,
             dimension=tools.dimension,
@@ -146,7 +148,7 @@ class WeaviateIndex(KnowledgeIndex, Checkable):
                     _REBUILD,
                 )
             if tools.dimension not in (0, dimension):
-                await self._stored(self._collections.renew("Chunks"))
+                await self._stored(self.collections.renew("Chunks"))
             await self._save_tools(
                 replace(tools, embedder=embedder, dimension=dimension, chunker=chunker)
             )
@@ -200,7 +202,7 @@ class WeaviateIndex(KnowledgeIndex, Checkable):
 
     async def drop(self) -> None:
         """Deletes the collections of the index."""
-        await self._stored(self._collections.drop())
+        await self._stored(self.collections.drop())
 
     async def _prepare(self) -> None:
         tools = await self._stored(self._first_facts())
@@ -215,7 +217,7 @@ class WeaviateIndex(KnowledgeIndex, Checkable):
 
     async def _first_facts(self) -> Tools:
         """Through REST, then gRPC: they are two doors, and one of them may be shut."""
-        await self._collections.ensure()
+        await self.collections.ensure()
         try:
             async with asyncio.timeout(self._waits.query):
                 return await self._facts.tools()
@@ -248,13 +250,13 @@ class WeaviateIndex(KnowledgeIndex, Checkable):
             )
 
     async def _count(self) -> int:
-        return await count(self._collections.chunks, findable())
+        return await count(self.collections.chunks, findable())
 
     async def _counted_sources(self) -> list[SourceRecord]:
         records = await self._facts.sources()
         named = [Filter.by_property("source").equal(exact(record.name)) for record in records]
         counts = await asyncio.gather(
-            *(count(self._collections.chunks, where & findable()) for where in named)
+            *(count(self.collections.chunks, where & findable()) for where in named)
         )
         return [replace(record, chunks=n) for record, n in zip(records, counts, strict=True)]
 
@@ -262,7 +264,7 @@ class WeaviateIndex(KnowledgeIndex, Checkable):
         tools, chunks = await asyncio.gather(self._facts.tools(), self._count())
         await self._facts.save_tools(Tools(revision=tools.revision + bool(chunks)))
         await self._facts.forget_profile()
-        await self._collections.renew("Files", "Chunks")
+        await self.collections.renew("Files", "Chunks")
         for record in await self._facts.sources():
             await self._facts.save_source(SourceRecord(record.name, record.kind, record.location))
         self._dimension = 0
@@ -281,14 +283,22 @@ class WeaviateIndex(KnowledgeIndex, Checkable):
     async def _retrieved(self, work: Awaitable[T]) -> T:
         """For the answering machine: raises StoreError."""
         with store_faults(self._url):
-            async with asyncio.timeout(self._waits.query):
-                return await work
+            return await self._within(self._waits.query, work)
 
     async def _stored(self, work: Awaitable[T]) -> T:
         """For the application: raises StorageError."""
         with storage_faults(self._url):
-            async with asyncio.timeout(self._waits.write):
+            return await self._within(self._waits.write, work)
+
+    async def _within(self, seconds: float, work: Awaitable[T]) -> T:
+        """The client tries a dead server again for a minute: longer than anybody waits."""
+        try:
+            async with asyncio.timeout(seconds):
                 return await work
+        except FAULTS as error:
+            if not late(error) or await alive(self._client, self._waits.look):
+                raise
+            raise WeaviateStartUpError("It does not answer.") from error
 
 
 def _parse_profile(data: bytes) -> Profile:

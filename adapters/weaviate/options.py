@@ -61,3 +61,4 @@ class Waits:
     start: float = 30.0  # for a server that is starting
     query: float = 10.0  # for one search, whatever is tried again meanwhile
     write: float = 90.0  # for one file
+    look: float = 2.0  # whether a server that took too long is there at all

@@ -112,11 +112,8 @@ _NO_SERVER = (
     "needs a Weaviate server: start one, then "
     "BELAY_WEAVIATE_URL=http://127.0.0.1:8080 pytest tests/contract -k weaviate"
 )
-KINDS = (
-    "memory",
-    "sqlite",
-    pytest.param("weaviate", marks=pytest.mark.skipif(not WEAVIATE_URL, reason=_NO_SERVER)),
-)
+NEEDS_WEAVIATE = pytest.mark.skipif(not WEAVIATE_URL, reason=_NO_SERVER)
+KINDS = ("memory", "sqlite", pytest.param("weaviate", marks=NEEDS_WEAVIATE))
 
 
 async def open_index(kind: str, folder: Path) -> KnowledgeIndex:
