@@ -124,7 +124,7 @@ async def opened_library(
     async with AsyncExitStack() as stack:
         builtin = factory("embedder.builtin")(ahead=to_answer, cache=settings.cache)
         words: Embedder = await _kept(stack, builtin)
-        index: KnowledgeIndex = await _kept(stack, await open_index(home or settings.home))
+        index: KnowledgeIndex = await _kept(stack, await open_index(settings, home))
         embedder = words
         if settings.embedder != "builtin":
             embedder = await _kept(stack, await make_embedder(settings, await index.info()))
@@ -158,10 +158,23 @@ async def require_compatible(index: KnowledgeIndex, embedder: Embedder) -> Index
     return info
 
 
-async def open_index(folder: Path) -> KnowledgeIndex:
-    """The index in `folder`, made when it is not there. Raises StorageError."""
-    index: KnowledgeIndex = await factory("index.sqlite")(folder / INDEX_FILE)
-    return index
+async def open_index(settings: Settings, home: Path | None = None) -> KnowledgeIndex:
+    """The index of `home` (default: the settings' home), made when it is not there: collections of
+    the Weaviate server that the settings name, or else a file. Raises StorageError."""
+    folder = home or settings.home
+    if not settings.weaviate_url:
+        index: KnowledgeIndex = await factory("index.sqlite")(folder / INDEX_FILE)
+        return index
+    chosen = settings.weaviate
+    opening = await asyncio.to_thread(factory, "index.weaviate")
+    served: KnowledgeIndex = await opening(
+        settings.weaviate_url,
+        grpc=settings.weaviate_grpc,
+        key=settings.weaviate_key.get_secret_value(),
+        shelf="Documents" if folder == settings.home else f"Scratch{folder.name}",
+        **chosen.model_dump(),
+    )
+    return served
 
 
 async def open_sessions(library: Library, folder: Path) -> KnowledgeIndex:

@@ -20,7 +20,7 @@ from typing import Protocol
 from bot.chat import Incoming, Kind, Place, Reply
 from bot.delivery import LeaseLost, Mailbox, TrackedConversation
 from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone, StorageError
-from bot.limits import Limiter, Verdict, slow_down
+from bot.limits import Allowance, Verdict, slow_down
 from bot.pending import Joining, language_of, stops
 from bot.places import Closed
 from bot.ports import Conversation, Sink, Taken
@@ -77,7 +77,7 @@ class Desk(Sink):
         handler: Handler,
         *,
         options: DeskOptions | None = None,
-        limiter: Limiter | None = None,
+        limiter: Allowance | None = None,
         gone: Callable[[Place], Awaitable[None]] | None = None,
         moved: Callable[[Incoming], Awaitable[None]] | None = None,
         clock: Callable[[], float] = time.time,
@@ -244,7 +244,7 @@ class Desk(Sink):
         counted = event.kind is Kind.QUESTION and event.addressed and attempt == 1
         if self._limiter is None or not counted:
             return False
-        verdict = self._limiter.admit(event)
+        verdict = await self._limiter.admit(event)
         if verdict is Verdict.TELL:
             await conversation.say(Reply(slow_down(event), private=True))
         return verdict is not Verdict.ADMITTED

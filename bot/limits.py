@@ -1,7 +1,7 @@
 """How many questions one person and one place may ask.
 
 Counted by the times at which the questions were asked, not at which they are worked on: a backlog
-after a pause is no flood. Kept in this process only; a restart begins with full allowances.
+after a pause is no flood.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from bot.chat import Incoming
 from bot.pending import language_of
@@ -49,14 +50,22 @@ class _Bucket:
     at: float
 
 
-class Limiter:
+class Allowance(Protocol):
+    """What everybody may still ask."""
+
+    async def admit(self, event: Incoming) -> Verdict:
+        """Counts the question against its person and its place; a refused one costs nothing."""
+
+
+class Limiter(Allowance):
+    """Counts in this process alone; a restart begins with full allowances."""
+
     def __init__(self, rates: Rates | None = None) -> None:
         self._rates = rates or Rates()
         self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
         self._told: OrderedDict[str, float] = OrderedDict()
 
-    def admit(self, event: Incoming) -> Verdict:
-        """Counts the question against its person and its place; a refused one costs nothing."""
+    async def admit(self, event: Incoming) -> Verdict:
         at = event.at.timestamp()
         place = f"{event.place.platform}:{event.place.id}"
         person = self._bucket(f"person {event.person.key}", self._rates.person, at)

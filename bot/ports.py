@@ -259,6 +259,16 @@ class Checkable(Protocol):
         BotError only for what none of them covers."""
 
 
+class SharedServer(Checkable, Protocol):
+    """A server that the stores of several processes live in. Made with its address, without a
+    connection."""
+
+    async def ready(self) -> None:
+        """Returns when it takes writes. Raises StorageError when that takes too long."""
+
+    async def close(self) -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Taken:
     """An event that this process works on, until it is done or its lease runs out."""

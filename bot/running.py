@@ -1,6 +1,6 @@
 """The running bot: platforms that receive, one desk that has every event answered, a clean end.
 
-    async with stores(settings.home, ["telegram"]) as kept:
+    async with chosen_stores(settings, ["telegram"]) as kept:
         bot = Bot(app, kept, lambda wanted: [telegram])
         await bot.run(stop)
 
@@ -33,7 +33,7 @@ from bot.home import Home, Pages
 from bot.inbox import Desk
 from bot.ingest.lock import as_seen
 from bot.library import LOCK_FILE, readable_sources
-from bot.limits import Limiter
+from bot.limits import Allowance, Limiter, Rates
 from bot.minutes import Minutes
 from bot.oncall import Watch, make_watch
 from bot.ports import Completing, Conversation, Linking, Platform, SourceRecord
@@ -41,6 +41,8 @@ from bot.registry import factory
 from bot.roll import make_access, open_roll
 from bot.session_runs import SessionRuns, open_log
 from bot.sessions import SessionLog
+from bot.settings import Settings
+from bot.shared import shared_server
 from bot.threads import FollowedThreads
 from bot.traces import TraceLog
 from graph.model import Scope
@@ -76,6 +78,7 @@ class Stores:
     roll: Roll
     feedback: FeedbackLog
     threads: FollowedThreads
+    allowance: Callable[[Rates], Allowance] = Limiter
 
 
 @asynccontextmanager
@@ -94,6 +97,24 @@ async def stores(home: Path, platforms: Sequence[str]) -> AsyncIterator[Stores]:
         )
     finally:
         await inbox.close()
+
+
+@asynccontextmanager
+async def chosen_stores(settings: Settings, platforms: Sequence[str]) -> AsyncIterator[Stores]:
+    """Those in the Redis that the settings name, which other replicas use as well; without one
+    those in the data folder. Raises SettingsError, StorageError."""
+    if not settings.redis_url:
+        async with stores(settings.home, platforms) as kept:
+            yield kept
+        return
+    async with shared_server(settings) as server:
+        yield Stores(
+            factory("inbox.redis")(server, platforms=platforms),
+            factory("roll.redis")(server),
+            factory("feedback.redis")(server),
+            factory("threads.redis")(server),
+            partial(factory("limits.redis"), server),
+        )
 
 
 class Bot:
@@ -117,7 +138,7 @@ class Bot:
             self._conversation,
             self._handle,
             options=settings.desk.options(),
-            limiter=Limiter(settings.rates.rates()),
+            limiter=kept.allowance(settings.rates.rates()),
             gone=self._answering.gone,
             moved=self._answering.moved,
         )

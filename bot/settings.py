@@ -42,6 +42,7 @@ from bot.chat_settings import (
 )
 from bot.errors import SettingsError
 from bot.oncall_settings import OnCallSettings
+from bot.redis_settings import RedisSettings, redis_address
 from bot.sections import (
     IngestSettings,
     LimitSettings,
@@ -51,6 +52,7 @@ from bot.sections import (
     WebSettings,
 )
 from bot.session_settings import SessionSettings
+from bot.weaviate_settings import WeaviateSettings, distinct_doors, grpc_address
 from graph.policy import Limits, Policy
 
 PREFIX = "BELAY_"
@@ -93,6 +95,10 @@ class Settings(BaseSettings):
     slack_app_token: SecretStr = SecretStr("")  # Socket Mode
     slack_signing_secret: SecretStr = SecretStr("")  # requests to /slack/events
     slack_api_url: str = Field(default="", repr=False)  # in place of https://slack.com/api/
+    weaviate_url: str = Field(default="", repr=False)  # empty: the index is a file in `home`
+    weaviate_grpc: str = ""
+    weaviate_key: SecretStr = SecretStr("")
+    redis_url: str = Field(default="", repr=False)  # empty: inbox and access are files in `home`
     http: str = "127.0.0.1:8080"  # where webhooks and /healthz listen
     thresholds: Thresholds = Thresholds()
     retrieval: Retrieval = Retrieval()
@@ -102,6 +108,8 @@ class Settings(BaseSettings):
     desk: DeskSettings = DeskSettings()
     rates: RateSettings = RateSettings()
     slack: SlackSettings = SlackSettings()
+    weaviate: WeaviateSettings = WeaviateSettings()
+    redis: RedisSettings = RedisSettings()
     sources: tuple[SourceSettings, ...] = ()
     oncall: OnCallSettings = OnCallSettings()
     sessions: SessionSettings = SessionSettings()
@@ -190,7 +198,19 @@ class Settings(BaseSettings):
         listen_address(value)
         return value
 
-    @field_validator("model_url", "telegram_api_url", "telegram_webhook_url", "slack_api_url")
+    @field_validator("redis_url")
+    @classmethod
+    def a_redis_address(cls, value: str) -> str:
+        return redis_address(value)
+
+    @field_validator("weaviate_grpc")
+    @classmethod
+    def a_grpc_address(cls, value: str) -> str:
+        return grpc_address(value)
+
+    @field_validator(
+        "model_url", "telegram_api_url", "telegram_webhook_url", "slack_api_url", "weaviate_url"
+    )
     @classmethod
     def an_address(cls, value: str) -> str:
         if value and not is_web_address(value):
@@ -204,6 +224,11 @@ class Settings(BaseSettings):
             raise ValueError("BELAY_TELEGRAM_WEBHOOK_URL is set, BELAY_TELEGRAM_TOKEN is missing")
         if url.startswith("http:") and not self.telegram_api_url:
             raise ValueError("BELAY_TELEGRAM_WEBHOOK_URL: Telegram delivers to https:// only")
+        return self
+
+    @model_validator(mode="after")
+    def two_doors_of_weaviate(self) -> Settings:
+        distinct_doors(self.weaviate_url, self.weaviate_grpc)
         return self
 
     @model_validator(mode="after")

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from tests.servers.redis_server import RedisServer
 
 # No deadline: the machine may be busy. In CI the same examples each time: no release by luck.
 settings.register_profile("here", deadline=None)
@@ -27,3 +31,14 @@ def clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
     yield
     os.environ.clear()
     os.environ.update(saved)
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """One server for all tests; each takes a prefix of its own."""
+    from tests.servers.redis_server import NEEDED, RedisServer, available
+
+    if not available():
+        pytest.skip(NEEDED)
+    with RedisServer(tmp_path_factory.mktemp("redis")) as server:
+        yield server

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from threading import Lock
 
-from adapters.sqlite.rows import access_from_json, access_to_json
+from adapters.stored_text import access_from_json, access_to_json
 from graph.model import Access, Scope
 
 

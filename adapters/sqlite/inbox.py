@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
+from adapters.event_json import event_from_json, event_to_json, reply_from_json, reply_to_json
 from adapters.sqlite import inbox_rows as rows
 from adapters.sqlite.inbox_file import InboxFile, storage_faults
 from adapters.sqlite.inbox_moves import at_home, move_events
@@ -106,7 +107,7 @@ class SqliteInbox(Mailbox):
         def write(db: sqlite3.Connection) -> None:
             event = _leased(db, taken)
             if event is not None:
-                body = rows.event_to_json(replace(_event(db, event), sign=handle))
+                body = event_to_json(replace(_event(db, event), sign=handle))
                 db.execute("UPDATE events SET body = ? WHERE id = ?", (body, event))
 
         await self._file.write(write)
@@ -128,9 +129,7 @@ class SqliteInbox(Mailbox):
             stored = _reply(db, event)
             if stored is not None:
                 return stored
-            db.execute(
-                "UPDATE events SET reply = ? WHERE id = ?", (rows.reply_to_json(reply), event)
-            )
+            db.execute("UPDATE events SET reply = ? WHERE id = ?", (reply_to_json(reply), event))
             return reply
 
         return await self._file.write(keep)
@@ -195,7 +194,7 @@ class SqliteInbox(Mailbox):
         return _changed(
             db,
             "UPDATE events SET body = ?, edited_at = ? WHERE id = ? AND edited_at <= ?",
-            (rows.event_to_json(newest), edit.at.timestamp(), found, edit.at.timestamp()),
+            (event_to_json(newest), edit.at.timestamp(), found, edit.at.timestamp()),
         )
 
     def _stop(self, db: sqlite3.Connection, stop: Incoming) -> bool:
@@ -206,7 +205,7 @@ class SqliteInbox(Mailbox):
             (stop.place.conversation,),
         ).fetchall()
         for event, body in questions:
-            if stops(stop, rows.event_from_json(body)):
+            if stops(stop, event_from_json(body)):
                 return self._close_event(db, event)
         return False
 
@@ -222,7 +221,7 @@ class SqliteInbox(Mailbox):
             "UPDATE events SET attempt = ?, token = ?, owner = ?, lease_until = ? WHERE id = ?",
             (attempt + 1, token, owner, now + lease, event),
         )
-        return Taken(rows.event_from_json(body), attempt + 1, token)
+        return Taken(event_from_json(body), attempt + 1, token)
 
     def _join(self, db: sqlite3.Connection, taken: Taken, rule: Joining) -> Taken:
         event = _leased(db, taken)
@@ -236,14 +235,14 @@ class SqliteInbox(Mailbox):
         )
         pieces: list[Incoming] = []
         for other, body in waiting.fetchall():
-            piece = rows.event_from_json(body)
+            piece = event_from_json(body)
             if len(pieces) + 1 < rule.pieces and continues(first, piece, rule):
                 pieces.append(piece)
                 self._close_event(db, other)
         if not pieces:
             return taken
         whole = joined(first, pieces)
-        db.execute("UPDATE events SET body = ? WHERE id = ?", (rows.event_to_json(whole), event))
+        db.execute("UPDATE events SET body = ? WHERE id = ?", (event_to_json(whole), event))
         return replace(taken, event=whole)
 
     def _begin(self, db: sqlite3.Connection, taken: Taken, part: int) -> PartState:
@@ -293,12 +292,12 @@ def _held(db: sqlite3.Connection, taken: Taken) -> int:
 
 def _event(db: sqlite3.Connection, event: int) -> Incoming:
     row = db.execute("SELECT body FROM events WHERE id = ?", (event,)).fetchone()
-    return rows.event_from_json(row[0])
+    return event_from_json(row[0])
 
 
 def _reply(db: sqlite3.Connection, event: int) -> Reply | None:
     row = db.execute("SELECT reply FROM events WHERE id = ?", (event,)).fetchone()
-    return rows.reply_from_json(row[0]) if row[0] is not None else None
+    return reply_from_json(row[0]) if row[0] is not None else None
 
 
 def _insert(db: sqlite3.Connection, event: Incoming) -> bool:
@@ -312,6 +311,6 @@ def _insert(db: sqlite3.Connection, event: Incoming) -> bool:
         "INSERT INTO events (key, platform, place, message, kind, lane, at, body) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (event.key, event.place.platform, event.place.id, event.message_id, str(event.kind),
-         lane(event), at, rows.event_to_json(event)),
+         lane(event), at, event_to_json(event)),
     )  # fmt: skip
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import replace
 
-from adapters.sqlite import inbox_rows as rows
+from adapters.event_json import event_from_json, event_to_json
 from bot.chat import Incoming
 from bot.pending import lane, moved
 
@@ -35,9 +35,9 @@ def move_events(db: sqlite3.Connection, platform: str, old: str, new: str) -> No
             "UPDATE events SET key = ?, place = ?, moved = 1 WHERE id = ?", (key, new, event)
         )
         if body is not None:
-            here = rows.event_from_json(body)
+            here = event_from_json(body)
             here = replace(here, place=moved(here.place, new))
             db.execute(
                 "UPDATE events SET lane = ?, body = ? WHERE id = ?",
-                (lane(here), rows.event_to_json(here), event),
+                (lane(here), event_to_json(here), event),
             )

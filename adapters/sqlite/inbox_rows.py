@@ -1,13 +1,6 @@
-"""The tables of the inbox, and its values as rows."""
+"""The tables of the inbox."""
 
 from __future__ import annotations
-
-import json
-from dataclasses import asdict
-from datetime import datetime
-from typing import Any
-
-from bot.chat import Button, Incoming, Kind, Person, Place, Quote, Reply
 
 SCHEMA = 1
 """Kept in `PRAGMA user_version`; grows with every change of the tables."""
@@ -75,36 +68,3 @@ NEXT = """
     )
     ORDER BY id LIMIT 1
 """
-
-
-def event_to_json(event: Incoming) -> str:
-    return json.dumps(asdict(event), default=datetime.isoformat)
-
-
-def event_from_json(text: str) -> Incoming:
-    value: dict[str, Any] = json.loads(text)
-    value["kind"] = Kind(value["kind"])
-    value["place"] = Place(**value["place"])
-    value["person"] = Person(**value["person"])
-    value["at"] = datetime.fromisoformat(value["at"])
-    value["quote"] = Quote(**value["quote"]) if value["quote"] else None
-    value["attachments"] = tuple(value["attachments"])
-    value["context"] = tuple(Quote(**quote) for quote in value.get("context", ()))
-    return Incoming(**value)
-
-
-def reply_to_json(reply: Reply) -> str:
-    """What is shown of a reply; the Answer it was made from is not kept."""
-    buttons = [[button.label, button.value] for button in reply.buttons]
-    mentions = [asdict(person) for person in reply.mentions]
-    return json.dumps([reply.markdown, buttons, reply.private, mentions])
-
-
-def reply_from_json(text: str) -> Reply:
-    markdown, buttons, private, *later = json.loads(text)
-    return Reply(
-        markdown,
-        tuple(Button(*pair) for pair in buttons),
-        mentions=tuple(Person(**person) for person in (later[0] if later else ())),
-        private=private,
-    )

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from adapters.sqlite.rows import (
     Row,
     ids_json,
-    passage_from_json,
     source_from_row,
     vector_from_bytes,
 )
+from adapters.stored_text import passage_from_json
 from bot.ports import IndexInfo, SourceRecord
 from graph.model import Document, Passage
 from graph.ports import Candidate

@@ -10,7 +10,7 @@ import typer
 
 from bot.access import Access, Grant
 from bot.chat_settings import person_key
-from bot.roll import make_access, open_roll
+from bot.roll import make_access, opened_roll
 from bot.settings import Settings
 from bot.terminal import Terminal
 
@@ -33,25 +33,26 @@ class Rights:
 
 
 async def allow(settings: Settings, terminal: Terminal, who: str, rights: Rights) -> None:
-    access = make_access(settings, open_roll(settings.home))
-    try:
-        checked = _checked(who)
-        if access.by_settings(checked):
-            raise ValueError(f"{checked} has its rights from [access] in belay.toml")
-        key = await access.allow(
-            checked,
-            _BY,
-            level=rights.level,
-            admin=rights.admin,
-            labels=rights.labels,
-            tenant=rights.tenant,
-        )
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
-    if not key:
-        terminal.note(NO_CODE)
-        raise typer.Exit(_FAILED)
-    grant = await open_roll(settings.home).grant(key)
+    async with opened_roll(settings) as roll:
+        access = make_access(settings, roll)
+        try:
+            checked = _checked(who)
+            if access.by_settings(checked):
+                raise ValueError(f"{checked} has its rights from [access] in belay.toml")
+            key = await access.allow(
+                checked,
+                _BY,
+                level=rights.level,
+                admin=rights.admin,
+                labels=rights.labels,
+                tenant=rights.tenant,
+            )
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+        if not key:
+            terminal.note(NO_CODE)
+            raise typer.Exit(_FAILED)
+        grant = await roll.grant(key)
     assert grant is not None
     terminal.plain(f"let in: {key} ({_rights(grant)})")
 
@@ -61,29 +62,34 @@ async def revoke(settings: Settings, terminal: Terminal, key: str) -> None:
     if key in settings.admins:
         terminal.note(f"error: {key} is an admin by BELAY_ADMINS: take it out there")
         raise typer.Exit(_FAILED)
-    if make_access(settings, open_roll(settings.home)).by_settings(key):
-        terminal.note(f"error: {key} has its rights from [access] in belay.toml: take it out there")
-        raise typer.Exit(_FAILED)
-    if not await open_roll(settings.home).revoke(key):
+    async with opened_roll(settings) as roll:
+        if make_access(settings, roll).by_settings(key):
+            terminal.note(
+                f"error: {key} has its rights from [access] in belay.toml: take it out there"
+            )
+            raise typer.Exit(_FAILED)
+        found = await roll.revoke(key)
+    if not found:
         terminal.note(f"error: {key} was not let in. `belay access` lists who was.")
         raise typer.Exit(_FAILED)
     terminal.plain(f"no longer let in: {key}")
 
 
 async def access(settings: Settings, terminal: Terminal, as_json: bool) -> None:
-    roll = open_roll(settings.home)
-    listed = _of_settings(settings)
-    known = {grant.key for grant in listed}
-    listed += [grant for grant in await roll.grants() if _spot(grant.key) not in known]
-    if as_json:
-        terminal.plain(json.dumps([_row(grant) for grant in listed], ensure_ascii=False, indent=2))
-        return
-    if listed:
-        rows = [[grant.key, _rights(grant), grant.by, _day(grant)] for grant in listed]
-        terminal.table(("who", "may read", "let in by", "on"), rows)
-    else:
-        terminal.note("Nobody may talk to the bot yet.")
-    await note_first_code(make_access(settings, roll), terminal)
+    async with opened_roll(settings) as roll:
+        listed = _of_settings(settings)
+        known = {grant.key for grant in listed}
+        listed += [grant for grant in await roll.grants() if _spot(grant.key) not in known]
+        if as_json:
+            rows = [_row(grant) for grant in listed]
+            terminal.plain(json.dumps(rows, ensure_ascii=False, indent=2))
+            return
+        if listed:
+            lines = [[grant.key, _rights(grant), grant.by, _day(grant)] for grant in listed]
+            terminal.table(("who", "may read", "let in by", "on"), lines)
+        else:
+            terminal.note("Nobody may talk to the bot yet.")
+        await note_first_code(make_access(settings, roll), terminal)
 
 
 async def note_first_code(access: Access, terminal: Terminal) -> None:

@@ -58,7 +58,7 @@ async def calibration(
 async def _overview(settings: Settings) -> Overview:
     """Raises SourceError when there is nothing calibrated to show."""
     traces = await TraceLog(settings.home).all()
-    index = await open_index(settings.home)
+    index = await open_index(settings)
     try:
         info = await index.info()
         if not info.chunks:

@@ -22,8 +22,9 @@ from bot.platforms import configured, make_platforms
 from bot.ports import Checkable, Finding, SourceRecord, SyncState
 from bot.redaction import redact
 from bot.registry import factory
-from bot.roll import open_roll
+from bot.roll import opened_roll
 from bot.settings import Settings, config_path, unknown_variables
+from bot.shared import shared_server
 from bot.terminal import Terminal
 from graph.errors import GraphError
 from graph.ports import Embedder, Prompt
@@ -62,6 +63,9 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
             yield Finding(name, "bad", redact(str(error)), error.remedy)
         except GraphError as error:
             yield Finding(name, "bad", redact(str(error)))
+    if settings.redis_url:
+        for finding in await _redis(settings):
+            yield finding
     if configured(settings):
         for finding in await _messengers(settings):
             yield finding
@@ -100,8 +104,17 @@ async def _messengers(settings: Settings) -> list[Finding]:
     return findings
 
 
+async def _redis(settings: Settings) -> Sequence[Finding]:
+    try:
+        async with shared_server(settings, wait=False) as server:
+            return await server.check()
+    except BotError as error:
+        return [Finding("redis", "bad", redact(str(error)), error.remedy)]
+
+
 async def _access(settings: Settings) -> Finding:
-    grants = await open_roll(settings.home).grants()
+    async with opened_roll(settings) as roll:
+        grants = await roll.grants()
     admins = {grant.key for grant in grants if grant.admin} | set(settings.admins)
     others = {grant.key for grant in grants} - admins
     if not admins:
@@ -126,8 +139,9 @@ async def _settings(settings: Settings) -> Finding:
 
 
 async def _home(settings: Settings) -> Finding:
-    index = await open_index(settings.home)
-    await index.close()
+    if not settings.weaviate_url:
+        index = await open_index(settings)
+        await index.close()
     try:
         await asyncio.to_thread(_try_to_write, settings.home)
     except OSError as error:
@@ -138,6 +152,7 @@ async def _home(settings: Settings) -> Finding:
 
 
 def _try_to_write(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
         file.write(bytes(_TRIAL))
 
@@ -159,9 +174,13 @@ async def _embedder(settings: Settings) -> Finding:
 
 
 async def _index(settings: Settings) -> Finding:
-    index = await open_index(settings.home)
+    index = await open_index(settings)
     embedder = await _main_embedder(settings)
     try:
+        server = await index.check() if isinstance(index, Checkable) else ()
+        for finding in server:
+            if finding.state == "bad":
+                return finding
         info = await require_compatible(index, embedder)
         records = [as_seen(r, settings.home / LOCK_FILE) for r in await index.sources()]
         if not info.chunks:
@@ -171,6 +190,7 @@ async def _index(settings: Settings) -> Finding:
         await _close(embedder)
     broken = [r for r in records if r.state in (SyncState.INTERRUPTED, SyncState.FAILED)]
     summary = f"{info.chunks} chunks from {len(records)} source{'s' * (len(records) != 1)}"
+    summary = "; ".join([summary, *(finding.message for finding in server)])
     if broken:
         names = ", ".join(f"{record.name} ({record.state.value})" for record in broken)
         return Finding("index", "note", f"{summary}; not complete: {names}", "run belay sync")

@@ -58,12 +58,15 @@ def secrets(settings: Settings) -> list[str]:
         settings.slack_bot_token,
         settings.slack_app_token,
         settings.slack_signing_secret,
+        settings.weaviate_key,
     )
     addresses = (
         settings.model_url,
         settings.web_search.proxy,
         settings.telegram_api_url,
         settings.slack_api_url,
+        settings.redis_url,
+        settings.weaviate_url,
     )
     found = [value.get_secret_value() for value in hidden]
     found += [urlsplit(address).password or "" for address in addresses]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 
 from bot.app import App, opened
 from bot.cli.access import note_first_code
@@ -36,13 +37,15 @@ async def _serve(app: App, terminal: Terminal) -> None:
     from bot.http import HttpServer, Listening
     from bot.platforms import make_platforms
     from bot.roll import make_access
-    from bot.running import Bot, stop_signals, stores
+    from bot.running import Bot, chosen_stores, stop_signals
 
     settings, names = app.settings, configured(app.settings)
     if not (await app.index.info()).chunks:
         terminal.note(NOTHING_INDEXED)
     host, port = settings.http_address()
-    async with stores(settings.home, names) as kept, HttpServer(Listening(host, port)) as http:
+    async with AsyncExitStack() as stack:
+        kept = await stack.enter_async_context(chosen_stores(settings, names))
+        http = await stack.enter_async_context(HttpServer(Listening(host, port)))
         await note_first_code(make_access(settings, kept.roll), terminal)
         bot = Bot(app, kept, lambda wanted: make_platforms(settings, http=http, wanted=wanted))
         with stop_signals() as stop:

@@ -118,7 +118,7 @@ async def _watch_one(app: Library, terminal: Terminal, shelf: Shelf) -> None:
 
 
 async def sources(settings: Settings, terminal: Terminal, as_json: bool) -> None:
-    index = await open_index(settings.home)
+    index = await open_index(settings)
     try:
         records = [as_seen(item, settings.home / LOCK_FILE) for item in await index.sources()]
         files = {item.name: await index.records(item.name) for item in records}

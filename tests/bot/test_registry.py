@@ -12,12 +12,15 @@ from typing import Any
 
 import pytest
 
+from adapters.redis.server import Server
+from adapters.weaviate import WeaviateIndex
 from bot.access import Roll
 from bot.audit import Audit
 from bot.delivery import Mailbox
 from bot.feedback import FeedbackLog
+from bot.limits import Allowance
 from bot.plots import Plots
-from bot.ports import KnowledgeIndex, Platform, Source
+from bot.ports import KnowledgeIndex, Platform, SharedServer, Source
 from bot.registry import FACTORIES, factory
 from bot.roster import Roster
 from bot.sessions import SessionLog
@@ -37,6 +40,8 @@ PORTS: dict[str, type] = {
     "threads.": FollowedThreads,
     "audit.": Audit,
     "sessions.": SessionLog,
+    "limits.": Allowance,
+    "server.": SharedServer,
     "roster.": Roster,
     "platform.": Platform,
     "console": Terminal,
@@ -62,8 +67,11 @@ def positional(name: str, home: Path) -> tuple[Any, ...]:
         "platform.telegram": ("123456789:AAexample-token-of-no-real-bot-at-all",),
         "platform.slack": ("xoxb-example-token-of-no-real-bot",),
         "source.folder": (home, "docs"),
+        "server.redis": ("redis://127.0.0.1:9",),
         "roster.ical": ((), home / "oncall"),
     }
+    if name.endswith(".redis") and name not in arguments:
+        return (Server("redis://127.0.0.1:9"),)
     return arguments.get(name, ())
 
 
@@ -88,21 +96,33 @@ async def adapter(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
         await closed
 
 
+SERVED = {"index.weaviate": WeaviateIndex}  # made only when their server answers
+
+
 def port_of(name: str) -> type | None:
     return next((port for start, port in PORTS.items() if name.startswith(start)), None)
 
 
-CHECKED = [name for name in FACTORIES if port_of(name)]
+CHECKED = [name for name in FACTORIES if port_of(name) and name not in SERVED]
 
 
 @pytest.mark.parametrize(("adapter", "name"), [(n, n) for n in CHECKED], indirect=["adapter"])
 async def test_what_a_row_makes_is_an_adapter_of_its_port(adapter: Any, name: str) -> None:
+    assert_adapts(type(adapter), name)
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_what_needs_a_server_is_an_adapter_of_its_port(name: str) -> None:
+    assert_adapts(SERVED[name], name)
+
+
+def assert_adapts(kind: type, name: str) -> None:
     port = port_of(name)
     assert port is not None
     assert isinstance(port, type)
-    assert port in type(adapter).__mro__, f"{type(adapter).__name__} names no port"
+    assert port in kind.__mro__, f"{kind.__name__} names no port"
     for member, declared in members(port):
-        assert getattr(type(adapter), member, None) is not declared, f"{name}: {member} is missing"
+        assert getattr(kind, member, None) is not declared, f"{name}: {member} is missing"
 
 
 def members(port: type) -> list[tuple[str, object]]:

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 from contract.inbox_events import Clock, open_inbox
-from contract.index_chunks import open_index
+from contract.index_chunks import KINDS, close_index, open_index
 
 from bot.delivery import Mailbox
 from bot.ports import KnowledgeIndex
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=KINDS)
 async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[KnowledgeIndex]:
     index = await open_index(request.param, tmp_path)
     yield index
-    await index.close()
+    await close_index(index)
 
 
 @pytest.fixture
@@ -25,8 +25,10 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "redis"])
 def kind(request: pytest.FixtureRequest) -> str:
+    if request.param == "redis":
+        return str(request.getfixturevalue("redis_server").url)
     return str(request.param)
 
 

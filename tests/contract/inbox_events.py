@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from adapters.memory.inbox import MemoryInbox
+from adapters.redis.inbox import RedisInbox
+from adapters.redis.server import Server
 from adapters.sqlite.inbox import SqliteInbox
 from bot.chat import Incoming, Kind, Person, Place
 from bot.delivery import Mailbox
@@ -41,8 +44,12 @@ async def open_inbox(
     retention: float = 7 * 86_400.0,
     platforms: Collection[str] = (),
 ) -> Mailbox:
+    """`kind` is "memory", "sqlite" or the URL of a Redis."""
     if kind == "memory":
         return MemoryInbox(retention=retention, platforms=platforms, clock=clock)
+    if kind.startswith("redis:"):
+        server = Server(kind, prefix=uuid.uuid4().hex)
+        return RedisInbox(server, retention=retention, platforms=platforms, clock=clock)
     return await SqliteInbox.open(
         folder / "home" / "inbox.db", retention=retention, platforms=platforms, clock=clock
     )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from hashlib import sha256
 from pathlib import Path
-from uuid import NAMESPACE_URL, uuid5
+from uuid import NAMESPACE_URL, uuid4, uuid5
 
 import numpy as np
+import pytest
 
 from adapters.memory.index import MemoryIndex
 from adapters.sqlite import SqliteIndex
+from adapters.weaviate import WeaviateIndex
+from adapters.weaviate.options import Layout
 from bot.ports import Chunk, FileRecord, FileState, KnowledgeIndex
 from graph.model import Access, Language, Passage, Scope
 from graph.ports import Search, Vector
@@ -101,9 +105,42 @@ async def by_meaning(index: KnowledgeIndex, question: str, scope: Scope | None =
     return {hit.passage.text for hit in await index.search(search, scope or Scope())}
 
 
+WEAVIATE_URL = os.environ.get("BELAY_WEAVIATE_URL", "")  # tests have no settings of the machine
+WEAVIATE_GRPC = os.environ.get("BELAY_WEAVIATE_GRPC", "")
+WEAVIATE_KEY = os.environ.get("BELAY_WEAVIATE_KEY", "")
+_NO_SERVER = (
+    "needs a Weaviate server: start one, then "
+    "BELAY_WEAVIATE_URL=http://127.0.0.1:8080 pytest tests/contract -k weaviate"
+)
+NEEDS_WEAVIATE = pytest.mark.skipif(not WEAVIATE_URL, reason=_NO_SERVER)
+KINDS = ("memory", "sqlite", pytest.param("weaviate", marks=NEEDS_WEAVIATE))
+
+
 async def open_index(kind: str, folder: Path) -> KnowledgeIndex:
-    index: KnowledgeIndex = (
-        MemoryIndex() if kind == "memory" else await SqliteIndex.open(folder / "index.db")
-    )
+    """A new index; `close_index` ends it."""
+    index: KnowledgeIndex
+    if kind == "memory":
+        index = MemoryIndex()
+    elif kind == "sqlite":
+        index = await SqliteIndex.open(folder / "index.db")
+    else:
+        index = await open_weaviate(f"Suite{uuid4().hex}")
     await index.begin(*EMBEDDER)
     return index
+
+
+async def open_weaviate(shelf: str) -> WeaviateIndex:
+    """The index `shelf` of the server that the suite was started with."""
+    return await WeaviateIndex.open(
+        WEAVIATE_URL,
+        grpc=WEAVIATE_GRPC,
+        key=WEAVIATE_KEY,
+        shelf=shelf,
+        layout=Layout(prefix="BelayTests"),
+    )
+
+
+async def close_index(index: KnowledgeIndex) -> None:
+    if isinstance(index, WeaviateIndex):
+        await index.drop()
+    await index.close()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from contract.redis_prefix import redis_of
 
 from adapters.memory.feedback import MemoryFeedback
+from adapters.redis.feedback import RedisFeedback
 from adapters.sqlite.feedback import SqliteFeedback
 from bot.errors import StorageError
 from bot.feedback import Feedback, FeedbackLog, Vote
@@ -17,11 +19,16 @@ NOW = datetime(2026, 3, 1, 3, 0, tzinfo=UTC)
 MakeLog = Callable[[int], FeedbackLog]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def make(request: pytest.FixtureRequest, tmp_path: Path) -> MakeLog:
-    if request.param == "memory":
-        return MemoryFeedback
-    return lambda kept: SqliteFeedback(tmp_path / "home" / "feedback.db", kept=kept)
+@pytest.fixture(params=["memory", "sqlite", "redis"])
+async def make(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[MakeLog]:
+    match request.param:
+        case "memory":
+            yield MemoryFeedback
+        case "sqlite":
+            yield lambda kept: SqliteFeedback(tmp_path / "home" / "feedback.db", kept=kept)
+        case _:
+            async with redis_of(request) as server:
+                yield lambda kept: RedisFeedback(server, kept=kept)
 
 
 @pytest.fixture

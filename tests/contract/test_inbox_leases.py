@@ -236,15 +236,14 @@ class History:
         assert await self.inbox.waiting() == 0
 
 
-@pytest.mark.parametrize("which", ["memory", "sqlite"])
-def test_no_history_loses_an_event_or_finishes_it_twice(which: str) -> None:
+def test_no_history_loses_an_event_or_finishes_it_twice(kind: str) -> None:
     @settings(max_examples=40, deadline=None)
     @given(steps=STEPS)
     def check(steps: list[tuple[str, int, int]]) -> None:
         async def play() -> None:
             clock = Clock()
             with tempfile.TemporaryDirectory() as folder:
-                inbox = await open_inbox(which, Path(folder), clock)
+                inbox = await open_inbox(kind, Path(folder), clock)
                 history = History(inbox, clock)
                 try:
                     for step in steps:

@@ -8,7 +8,9 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from contract.index_chunks import (
+    KINDS,
     chunk_of,
+    close_index,
     open_index,
     record_of,
     vector_of,
@@ -88,7 +90,7 @@ def expected(state: dict[tuple[str, str], list], scope: Scope) -> set[tuple]:
     return {(text, frozenset(where)) for (text, _), where in places.items()}
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+@pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=25, deadline=None)
 @given(steps=st.lists(STEP, max_size=12))
 def test_any_history_ends_in_the_same_index(kind: str, steps: list[tuple]) -> None:
@@ -104,6 +106,6 @@ def test_any_history_ends_in_the_same_index(kind: str, steps: list[tuple]) -> No
                 texts = {(t, access) for held in state.values() for t, access in held}
                 assert (await index.info()).chunks == len(texts)
             finally:
-                await index.close()
+                await close_index(index)
 
     asyncio.run(compare())

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from contract.redis_prefix import redis_of
 
 from adapters.memory.roll import MemoryRoll
+from adapters.redis.roll import RedisRoll
 from adapters.sqlite.roll import SqliteRoll
 from bot.access import Code, Grant, Roll
 
 NOW = datetime(2026, 3, 1, 3, 0, tzinfo=UTC)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def roll(request: pytest.FixtureRequest, tmp_path: Path) -> Roll:
-    return MemoryRoll() if request.param == "memory" else SqliteRoll(tmp_path / "access.db")
+@pytest.fixture(params=["memory", "sqlite", "redis"])
+async def roll(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Roll]:
+    if request.param == "redis":
+        async with redis_of(request) as server:
+            yield RedisRoll(server)
+        return
+    yield MemoryRoll() if request.param == "memory" else SqliteRoll(tmp_path / "access.db")
 
 
 async def test_nobody_is_on_an_empty_roll(roll: Roll) -> None:
@@ -45,6 +52,13 @@ async def test_a_code_is_redeemed_once(roll: Roll) -> None:
     await roll.save_code(Code("ABCD2345", "telegram:1", NOW + timedelta(hours=1)))
     assert (await roll.redeem("ABCD2345", NOW)) is not None
     assert (await roll.redeem("ABCD2345", NOW)) is None
+
+
+async def test_a_code_of_before_a_new_one_is_asked_for_is_the_newest(roll: Roll) -> None:
+    code = Code("ABCD2345", "telegram:1", NOW + timedelta(hours=1))
+    assert await roll.code_for("telegram:1") is None
+    await roll.save_code(code)
+    assert await roll.code_for("telegram:1") == code
 
 
 async def test_an_expired_code_lets_nobody_in(roll: Roll) -> None:

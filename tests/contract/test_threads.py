@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from contract.redis_prefix import redis_of
 
 from adapters.memory.threads import MemoryThreads
+from adapters.redis.threads import RedisThreads
 from adapters.sqlite.threads import SqliteThreads
 from bot.chat import Place
 from bot.errors import StorageError
@@ -36,14 +38,19 @@ def clock() -> Clock:
 MakeThreads = Callable[[int, timedelta], FollowedThreads]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def make(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> MakeThreads:
-    def made(kept: int, life: timedelta) -> FollowedThreads:
-        if request.param == "memory":
-            return MemoryThreads(kept=kept, life=life, now=clock)
-        return SqliteThreads(tmp_path / "home" / "threads.db", kept=kept, life=life, now=clock)
-
-    return made
+@pytest.fixture(params=["memory", "sqlite", "redis"])
+async def make(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: Clock
+) -> AsyncIterator[MakeThreads]:
+    path = tmp_path / "home" / "threads.db"
+    match request.param:
+        case "memory":
+            yield lambda kept, life: MemoryThreads(kept=kept, life=life, now=clock)
+        case "sqlite":
+            yield lambda kept, life: SqliteThreads(path, kept=kept, life=life, now=clock)
+        case _:
+            async with redis_of(request) as server:
+                yield lambda kept, life: RedisThreads(server, kept=kept, life=life, now=clock)
 
 
 @pytest.fixture

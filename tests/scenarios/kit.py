@@ -247,7 +247,7 @@ async def open_team(folder: Path, embedder: Embedder) -> Team:
     """The team whose documents and index lie in `folder`; the caller closes `team.app.index`."""
     documents, home = folder / "docs", folder / "home"
     documents.mkdir(parents=True, exist_ok=True)
-    index = await open_index(home)
+    index = await open_index(Settings(home=home))
     machine = Machine(Ports(index, embedder, embedder))
     return Team(documents, home, App(Settings(home=home), index, embedder, embedder, machine))
 

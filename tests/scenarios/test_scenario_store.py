@@ -289,7 +289,7 @@ async def test_st_10_an_overwritten_index_file_is_a_failure_with_its_cause(
     for extra in team.home.glob("*.db-*"):
         extra.unlink()
     try:
-        index = await open_index(team.home)
+        index = await open_index(Settings(home=team.home))
     except Exception as error:
         assert str(file) in str(error)  # noqa: PT017 - either way of refusing is right
         return

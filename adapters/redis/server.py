@@ -1,0 +1,170 @@
+"""The connection to Redis, whatever stands behind its URL."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Protocol
+
+from redis import exceptions
+
+from adapters.redis import checks, clients
+from adapters.redis.address import Address, parse
+from adapters.redis.faults import described, passing, storage_faults
+from bot.errors import StorageError
+from bot.ports import Finding, SharedServer
+
+PREFIX = "belay"
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Seconds and counts."""
+
+    connect: float = 2.0
+    answer: float = 2.0  # of a command
+    mark: float = 1.0  # of a mark, for which the whole process stands still
+    attempts: int = 3  # at a command while the server restarts or fails over
+    pause: float = 0.1  # between two of them; doubles
+    ready: float = 30.0  # for the server at the start
+    check: float = 15.0  # an idle connection is checked before it is used again
+
+
+class Client(Protocol):
+    """What is used of the library's clients."""
+
+    def execute_command(self, *args: Any) -> Any: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Lua that runs in one step. It gets one key, under which all others lie."""
+
+    text: str
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
+
+
+def script(*names: str, when_full: bool = False) -> Script:
+    """One script from files of this folder. `when_full`: it also runs when the memory is full."""
+    body = "".join(files(__package__).joinpath(name).read_text(encoding="utf-8") for name in names)
+    return Script(f"#!lua{' flags=allow-oom' if when_full else ''}\n{body}")
+
+
+class Server(SharedServer):
+    """Commands and scripts under one prefix. All methods raise StorageError.
+
+    A command is tried again while the server restarts or fails over, so that only such commands
+    go through here which may happen twice. Nothing is connected before the first one.
+    """
+
+    def __init__(self, url: str, *, prefix: str = PREFIX, waits: Waits | None = None) -> None:
+        self.address: Address = parse(url)
+        self._prefix, self._waits = prefix, waits or Waits()
+        self._client: clients.AsyncClient | None = None
+        self._marker: clients.BlockingClient | None = None
+        self._closed = False
+
+    @property
+    def waits(self) -> Waits:
+        return self._waits
+
+    def key(self, *words: str) -> str:
+        """A key in the slot of this prefix."""
+        return ":".join((f"{{{self._prefix}}}", *words))
+
+    async def ready(self) -> None:
+        """Waits `waits.ready` seconds for a server that is starting or failing over; what a
+        person has to correct is raised at once."""
+        end = time.monotonic() + self._waits.ready
+        while True:
+            try:
+                await self.command("SET", self.key("ready"), "1", "EX", "60")
+            except StorageError as error:
+                if time.monotonic() >= end or not _transient(error):
+                    raise
+                await asyncio.sleep(self._waits.pause)
+            else:
+                return
+
+    async def check(self) -> Sequence[Finding]:
+        begun = time.monotonic()
+        await self.command("SET", self.key("ready"), "1", "EX", "60")
+        taken = time.monotonic() - begun
+        facts = await self.command("INFO")
+        return checks.findings(facts, self.address, taken)
+
+    async def command(self, *words: Any, once: bool = False) -> Any:
+        """One command, whose first key says where it goes. `once`: it is not tried again."""
+        return await self._tried(lambda client: client.execute_command(*words), once=once)
+
+    async def run(self, script: Script, key: str, *values: Any, once: bool = False) -> Any:
+        """What the script returns."""
+
+        async def call(client: Client) -> Any:
+            try:
+                return await client.execute_command("EVALSHA", script.digest, 1, key, *values)
+            except exceptions.NoScriptError:
+                return await client.execute_command("EVAL", script.text, 1, key, *values)
+
+        return await self._tried(call, once=once)
+
+    def run_now(self, script: Script, key: str, *values: Any) -> Any:
+        """As `run`, with the whole process standing still for one round trip."""
+        if self._closed:
+            raise StorageError(f"The connection to Redis at {self.address} is closed.")
+        with storage_faults(self.address):
+            if self._marker is None:
+                self._marker = clients.blocking(self.address, self._waits)
+            client: Client = self._marker
+            try:
+                return client.execute_command("EVALSHA", script.digest, 1, key, *values)
+            except exceptions.NoScriptError:
+                return client.execute_command("EVAL", script.text, 1, key, *values)
+
+    async def close(self) -> None:
+        self._closed = True
+        client, self._client = self._client, None
+        marker, self._marker = self._marker, None
+        if marker is not None:
+            marker.close()
+        if client is not None:
+            await client.aclose()
+
+    async def _tried(self, call: Callable[[Client], Awaitable[Any]], *, once: bool) -> Any:
+        pause = self._waits.pause
+        for left in reversed(range(1 if once else self._waits.attempts)):
+            if self._closed:
+                raise StorageError(f"The connection to Redis at {self.address} is closed.")
+            try:
+                if self._client is None:
+                    self._client = clients.opened(self.address, self._waits)
+                return await call(self._client)
+            except (exceptions.RedisError, OSError) as error:
+                if not left or not passing(error):
+                    raise described(error, self.address) from error
+            await asyncio.sleep(pause)
+            pause *= 2
+        raise AssertionError("unreachable")
+
+
+def create(
+    url: str, *, prefix: str = PREFIX, timeout: float = 2.0, start_timeout: float = 30.0
+) -> Server:
+    """A server at `url` that answers a command within `timeout` seconds, and is waited for
+    `start_timeout` seconds. Raises SettingsError."""
+    waits = Waits(connect=timeout, answer=timeout, mark=min(timeout, 1.0), ready=start_timeout)
+    return Server(url, prefix=prefix, waits=waits)
+
+
+def _transient(error: StorageError) -> bool:
+    cause = error.__cause__
+    return isinstance(cause, exceptions.TimeoutError) or (
+        isinstance(cause, Exception) and passing(cause)
+    )
