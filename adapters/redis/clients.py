@@ -10,10 +10,11 @@ from redis.asyncio.cluster import ClusterNode as AsyncClusterNode
 from redis.asyncio.cluster import RedisCluster as AsyncRedisCluster
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.asyncio.sentinel import Sentinel as AsyncSentinel
+from redis.asyncio.sentinel import SentinelConnectionPool as AsyncSentinelPool
 from redis.backoff import NoBackoff
 from redis.cluster import ClusterNode, RedisCluster
 from redis.retry import Retry
-from redis.sentinel import Sentinel
+from redis.sentinel import Sentinel, SentinelConnectionPool
 
 from adapters.redis.address import Address, Topology
 
@@ -60,6 +61,22 @@ def blocking(address: Address, waits: Waits) -> BlockingClient:
         return primary
     ((host, port),) = address.nodes
     return redis.Redis(host=host, port=port, **common)
+
+
+async def close(client: AsyncClient) -> None:
+    await client.aclose()
+    pool = getattr(client, "connection_pool", None)  # a cluster has none of its own
+    if isinstance(pool, AsyncSentinelPool):
+        for sentinel in pool.sentinel_manager.sentinels:
+            await sentinel.aclose()
+
+
+def close_blocking(client: BlockingClient) -> None:
+    client.close()
+    pool = getattr(client, "connection_pool", None)
+    if isinstance(pool, SentinelConnectionPool):
+        for sentinel in pool.sentinel_manager.sentinels:
+            sentinel.close()
 
 
 def _common(address: Address, connect: float, answer: float, check: float) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from adapters.redis.address import Address
 from bot.errors import StorageError
 
 _WAIT = "Events wait with the messengers until then; nothing has to be done here afterwards."
+_FORBIDDEN = "Redis at {address} does not permit this user what Belay needs"
+_RIGHTS = "Give it `~{belay}* +@read +@write +@connection +@scripting +info +time`."
 _LOOK = "Look at the log of Redis."
 
 # The first row that fits counts. Classes first: the words of servers differ by version.
@@ -33,12 +35,8 @@ _FAULTS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str, str, st
         "Redis at {address} asks for a password",
         "Write it into BELAY_REDIS_URL: redis://USER:PASSWORD@HOST.",
     ),
-    (
-        exceptions.NoPermissionError,
-        "",
-        "Redis at {address} does not permit this user what Belay needs",
-        "Give it `~{belay}* +@read +@write +@connection +@scripting +info +config|get`.",
-    ),
+    (exceptions.NoPermissionError, "", _FORBIDDEN, _RIGHTS),
+    (exceptions.ResponseError, "user executing the script", _FORBIDDEN, _RIGHTS),
     (
         exceptions.ReadOnlyError,
         "",

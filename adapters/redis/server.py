@@ -133,9 +133,9 @@ class Server(SharedServer):
         client, self._client = self._client, None
         marker, self._marker = self._marker, None
         if marker is not None:
-            marker.close()
+            clients.close_blocking(marker)
         if client is not None:
-            await client.aclose()
+            await clients.close(client)
 
     async def _tried(self, call: Callable[[Client], Awaitable[Any]], *, once: bool) -> Any:
         pause = self._waits.pause

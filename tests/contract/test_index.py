@@ -25,6 +25,7 @@ from graph.text import tokens
 
 NOW = datetime(2026, 5, 4, 3, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
+EVER, FOR_EVER = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 
 
 class TestFinding:
@@ -168,6 +169,11 @@ RULES = [
     ("a higher level", Access(audience="senior"), scope()),
     ("look-alike labels", Access(labels=frozenset({"sec-admins"})), scope(labels={"sec"})),
     ("a shorter label", Access(labels=frozenset({"sec"})), scope(labels={"sec-admins"})),
+    ("a space around", Access(labels=frozenset({" sec"})), scope(labels={"sec"})),
+    ("a wildcard", Access(labels=frozenset({"sec-admins"})), scope(labels={"sec*", "sec?admins"})),
+    ("quotes", Access(labels=frozenset({'"sec"'})), scope(labels={"sec", '"'})),
+    ("no label at all", Access(labels=frozenset()), scope(labels={"sec", ""})),
+    ("levels of nobody", Access(), scope(levels=frozenset())),
     ("another case", Access(labels=frozenset({"Sec"})), scope(labels={"sec"})),
     ("no common label", Access(labels=frozenset({"hr", "fin"})), scope(labels={"sec", "ops"})),
     ("a draft", Access(status=Status.DRAFT), scope()),
@@ -185,6 +191,12 @@ ADMITTED = [
     ("one common label", Access(labels=frozenset({"sec", "hr"})), scope(labels={"sec"})),
     ("a page for all labels", Access(), scope(labels=frozenset({"sec"}))),
     ("a reader of all labels", Access(labels=frozenset({"sec"})), scope()),
+    ("one odd label", Access(labels=frozenset({' "sec"\\* '})), scope(labels={' "sec"\\* '})),
+    (
+        "in force since ever and for ever",
+        Access(effective_from=EVER, effective_until=FOR_EVER),
+        scope(),
+    ),
     ("in force from now", Access(effective_from=NOW), scope()),
     (
         "another time zone",

@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
@@ -32,12 +33,20 @@ def free_port() -> int:
         return int(listening.getsockname()[1])
 
 
+def until(condition: Callable[[], bool]) -> None:
+    """Waits for something that a server says nothing of when it comes true."""
+    end = time.monotonic() + _PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "a Redis did not come up"
+        time.sleep(0.02)
+
+
 class RedisServer:
     """Keeps its port and its folder over restarts. `options` are words of its command line."""
 
     def __init__(self, folder: Path, *options: str, port: int = 0) -> None:
         self.folder, self.port = folder, port or free_port()
-        self._options = options
+        self.options = options
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -61,10 +70,10 @@ class RedisServer:
         words = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir"]
         with (self.folder / "redis.log").open("ab") as log:
             self._process = subprocess.Popen(
-                [PROGRAM, *words, str(self.folder), *self._options], stdout=log, stderr=log
+                [PROGRAM, *words, str(self.folder), *self.options], stdout=log, stderr=log
             )
         if wait:
-            self._until_ready()
+            until(self._answers)
 
     def kill(self) -> None:
         """With -9, as a machine that runs out of memory does."""
@@ -97,14 +106,10 @@ class RedisServer:
         with self.client() as client:
             return client.execute_command(*words)
 
-    def _until_ready(self) -> None:
-        end = time.monotonic() + _PATIENCE
-        while True:
-            try:
-                self.command("PING")
-            except redis.exceptions.ConnectionError:
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.02)  # it says nothing when it listens
-            else:
-                return
+    def _answers(self) -> bool:
+        try:
+            return bool(self.command("PING"))
+        except redis.exceptions.AuthenticationError:
+            return True
+        except redis.exceptions.ConnectionError:
+            return False

@@ -1,0 +1,275 @@
+"""Redis down, slow, full, locked or failing over: a sentence for people, and on it goes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from adapters.redis.feedback import RedisFeedback
+from adapters.redis.inbox import RedisInbox
+from adapters.redis.limits import RedisLimiter
+from adapters.redis.roll import RedisRoll
+from adapters.redis.server import Server, Waits
+from adapters.redis.threads import RedisThreads
+from bot.access import Code, Grant
+from bot.chat import Reply
+from bot.delivery import Leg, PartState
+from bot.errors import StorageError
+from bot.feedback import Feedback, Vote
+from bot.limits import Rate, Rates, Verdict
+from tests.contract.inbox_events import LEASE, OPS, START, event, take, taken_texts
+from tests.servers.redis_cluster import cluster, watched
+from tests.servers.redis_server import NEEDED, RedisServer, available
+
+pytestmark = pytest.mark.skipif(not available(), reason=NEEDED)
+
+QUICK = Waits(connect=0.3, answer=0.3, mark=0.3, attempts=2, pause=0.01, ready=0.3)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RedisServer]:
+    """One that a test may mistreat."""
+    with RedisServer(tmp_path / "own", "--appendonly", "yes") as own:
+        yield own
+
+
+@asynccontextmanager
+async def inbox_at(url: str, waits: Waits = QUICK) -> AsyncIterator[RedisInbox]:
+    inbox = RedisInbox(Server(url, waits=waits))
+    try:
+        yield inbox
+    finally:
+        await inbox.close()
+
+
+async def test_op_11_a_redis_that_is_down_is_named(server: RedisServer) -> None:
+    server.kill()
+    async with inbox_at(server.url) as inbox:
+        with pytest.raises(StorageError, match=f"{server.port} cannot be reached"):
+            await inbox.put(event("1"))
+        server.start()
+        assert await inbox.put(event("1"))
+
+
+async def test_rd_05_what_was_accepted_outlives_a_restart(server: RedisServer) -> None:
+    async with inbox_at(server.url) as inbox:
+        await inbox.put(event("1"))
+        await inbox.put(event("2"))
+        held = await take(inbox)
+        server.kill()
+        server.start()
+        assert not await inbox.put(event("1"))
+        assert await inbox.done(held)
+        assert await taken_texts(inbox) == ["question 2"]
+
+
+async def test_rd_05_idle_connections_that_were_cut_are_replaced(server: RedisServer) -> None:
+    async with inbox_at(server.url) as inbox:
+        await inbox.put(event("1"))
+        server.command("CLIENT", "KILL", "TYPE", "normal")
+        assert await inbox.put(event("2"))
+        taken = await take(inbox)
+        await inbox.begin(taken, 0)
+        inbox.mark(taken, 0, Leg.OUT)
+        server.command("CLIENT", "KILL", "TYPE", "normal")
+        await inbox.end(taken, 0, sent=True)
+        assert await inbox.begin(taken, 0) is PartState.SENT
+
+
+async def test_a_slow_redis_is_not_waited_for(server: RedisServer) -> None:
+    async with inbox_at(server.url) as inbox:
+        await inbox.put(event("1"))
+        server.freeze()
+        with pytest.raises(StorageError, match="does not answer in time"):
+            await inbox.put(event("2"))
+        server.thaw()
+        assert await taken_texts(inbox) in (["question 1"], ["question 1", "question 2"])
+
+
+async def test_a_part_does_not_go_out_when_redis_cannot_be_asked(server: RedisServer) -> None:
+    """Whoever takes the question next must know whether it was sent."""
+    async with inbox_at(server.url) as inbox:
+        await inbox.put(event("1"))
+        taken = await take(inbox)
+        await inbox.begin(taken, 0)
+        server.stop()
+        with pytest.raises(StorageError):
+            inbox.mark(taken, 0, Leg.OUT)
+        server.start()
+        assert await inbox.begin(taken, 0) is PartState.OPEN
+
+
+async def test_what_was_shown_while_redis_was_away_is_told_later(server: RedisServer) -> None:
+    async with inbox_at(server.url) as inbox, inbox_at(server.url) as other:
+        await inbox.put(event("1"))
+        taken = await take(inbox)
+        await inbox.begin(taken, 0)
+        inbox.mark(taken, 0, Leg.OUT)
+        server.stop()
+        inbox.mark(taken, 0, Leg.SHOWN)
+        with pytest.raises(StorageError):
+            await inbox.end(taken, 0, sent=True)
+        server.start()
+        assert await inbox.renew(taken, LEASE)
+        await inbox.release(taken)
+        assert await other.begin(await take(other), 0) is PartState.SENT
+
+
+async def test_rd_03_a_full_redis_takes_nothing_new_and_finishes_what_it_has(
+    server: RedisServer,
+) -> None:
+    async with inbox_at(server.url) as inbox:
+        await inbox.put(event("1"))
+        server.command("CONFIG", "SET", "maxmemory", "1mb")
+        with pytest.raises(StorageError, match="is full") as full:
+            await inbox.put(event("2"))
+        assert "maxmemory" in full.value.remedy
+        taken = await take(inbox)
+        await inbox.keep(taken, Reply("Drain it."))
+        await inbox.begin(taken, 0)
+        inbox.mark(taken, 0, Leg.OUT)
+        await inbox.end(taken, 0, sent=True)
+        assert await inbox.done(taken)
+        server.command("CONFIG", "SET", "maxmemory", "0")
+        assert await inbox.put(event("2"))
+
+
+async def test_questions_are_counted_without_redis_as_well(server: RedisServer) -> None:
+    shared = Server(server.url, waits=QUICK)
+    limiter = RedisLimiter(shared, Rates(person=Rate(1, 1)))
+    server.kill()
+    asked = [await limiter.admit(event(str(number))) for number in range(2)]
+    assert asked == [Verdict.ADMITTED, Verdict.TELL]
+    await shared.close()
+
+
+async def test_a_wrong_password_is_said_at_once(server: RedisServer) -> None:
+    server.command("ACL", "SETUSER", "belay", "on", ">right", "~*", "+@all")
+    server.command("CONFIG", "SET", "requirepass", "secret")
+    for credentials in ("belay:wrong@", ":wrong@", ""):
+        address = server.url.replace("://", f"://{credentials}")
+        patient = replace(QUICK, ready=60.0)
+        wrong = Server(address, waits=patient)
+        with pytest.raises(StorageError, match="password") as refused:
+            await wrong.ready()
+        assert "BELAY_REDIS_URL" in refused.value.remedy
+        await wrong.close()
+
+
+async def test_a_user_with_the_rights_of_the_readme_can_do_all(server: RedisServer) -> None:
+    rights = ["~{belay}*", "+@read", "+@write", "+@connection", "+@scripting", "+info", "+time"]
+    server.command("ACL", "SETUSER", "belay", "on", ">p", *rights)
+    url = server.url.replace("://", "://belay:p@")
+    async with inbox_at(url) as inbox:
+        await inbox.put(event("1"))
+        taken = await take(inbox)
+        await inbox.begin(taken, 0)
+        inbox.mark(taken, 0, Leg.OUT)
+        await inbox.move("telegram", OPS.id, "-1001")
+        assert await inbox.done(taken)
+    shared = Server(url, waits=QUICK)
+    assert [finding.state for finding in await shared.check()] == ["ok"]
+    await shared.close()
+
+
+async def test_a_user_without_rights_is_told_which(server: RedisServer) -> None:
+    server.command("ACL", "SETUSER", "belay", "on", ">p", "~other*", "+@all")
+    shared = Server(server.url.replace("://", "://belay:p@"), waits=QUICK)
+    with pytest.raises(StorageError, match="does not permit") as refused:
+        await shared.ready()
+    assert "~{belay}*" in refused.value.remedy
+    await shared.close()
+
+
+async def test_a_replica_is_told_from_a_primary(server: RedisServer, tmp_path: Path) -> None:
+    with RedisServer(tmp_path / "r", "--replicaof", f"127.0.0.1 {server.port}") as follower:
+        async with inbox_at(follower.url) as inbox:
+            with pytest.raises(StorageError, match="is a replica"):
+                await inbox.put(event("1"))
+
+
+async def test_what_throws_data_away_is_found_by_the_doctor(tmp_path: Path) -> None:
+    options = ("--maxmemory-policy", "allkeys-lru")
+    with RedisServer(tmp_path, *options) as own:
+        shared = Server(own.url, waits=QUICK)
+        found = {finding.state: finding for finding in await shared.check()}
+        await shared.close()
+    assert "allkeys-lru" in found["bad"].message
+    assert "appendonly" in found["note"].message
+
+
+async def test_the_start_waits_for_a_redis_that_is_starting(server: RedisServer) -> None:
+    server.kill()
+    shared = Server(server.url, waits=replace(QUICK, ready=30.0))
+    async with asyncio.TaskGroup() as group:
+        waiting = group.create_task(shared.ready())
+        await asyncio.to_thread(server.start)
+        await waiting
+    await shared.close()
+
+
+async def test_rd_07_every_key_goes_by_itself_but_the_grants(server: RedisServer) -> None:
+    shared = Server(server.url)
+    inbox, roll = RedisInbox(shared), RedisRoll(shared)
+    limiter, threads = RedisLimiter(shared), RedisThreads(shared)
+    for number in range(20):
+        asked = event(str(number), place=replace(OPS, id=str(number % 7)))
+        await inbox.put(asked)
+        await limiter.admit(asked)
+        await threads.follow(asked.place)
+    for number in range(10):
+        taken = await take(inbox)
+        await inbox.begin(taken, 0)
+        await (inbox.release(taken, 5.0) if number % 2 else inbox.done(taken))
+    await inbox.move("telegram", "3", "33")
+    await roll.save(Grant("telegram:1"))
+    await roll.save_code(Code("ABCD2345", "telegram:2", START))
+    await RedisFeedback(shared).save(Feedback("aaaaaaaaaaaa", "telegram:1", Vote.UP, START))
+    await shared.ready()
+    with server.client() as client:
+        keys = [str(key) for key in client.keys("*")]
+        lasting = [key for key in keys if client.ttl(key) == -1]
+    assert len(keys) > 60
+    assert all(key.startswith("{belay}:") for key in keys)
+    assert lasting == ["{belay}:roll:grants"]
+    await shared.close()
+
+
+async def test_a_cluster_keeps_all_of_a_bot_in_one_slot(tmp_path: Path) -> None:
+    with cluster(tmp_path) as nodes:
+        address = ",".join(f"127.0.0.1:{node.port}" for node in nodes)
+        shared = Server(f"redis+cluster://{address}", waits=replace(QUICK, ready=20.0))
+        await shared.ready()
+        inbox, roll = RedisInbox(shared), RedisRoll(shared)
+        await inbox.put(event("1"))
+        taken = await take(inbox)
+        await inbox.begin(taken, 0)
+        inbox.mark(taken, 0, Leg.OUT)
+        assert await inbox.begin(taken, 0) is PartState.UNCERTAIN
+        assert await inbox.done(taken)
+        await roll.save(Grant("telegram:1"))
+        assert await roll.grant("telegram:1") == Grant("telegram:1")
+        assert next(finding.state for finding in await shared.check()) == "ok"
+        await shared.close()
+        holding = [node for node in nodes if node.command("DBSIZE")]
+    assert len(holding) == 1
+
+
+async def test_sentinels_lead_to_the_new_primary(tmp_path: Path) -> None:
+    with watched(tmp_path) as (primary, replica, url):
+        async with inbox_at(url, replace(QUICK, attempts=40, pause=0.2)) as inbox:
+            await inbox.put(event("1"))
+            primary.command("WAIT", "1", "5000")
+            taken = await take(inbox)
+            primary.command("WAIT", "1", "5000")
+            primary.kill()
+            await inbox.begin(taken, 0)
+            inbox.mark(taken, 0, Leg.OUT)
+            assert not await inbox.put(event("1"))
+            assert await inbox.done(taken)
+        assert replica.command("ROLE")

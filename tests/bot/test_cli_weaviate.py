@@ -1,0 +1,61 @@
+"""The command line with an index in a Weaviate server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from cli_kit import Belay
+from contract.index_chunks import NEEDS_WEAVIATE, WEAVIATE_GRPC, WEAVIATE_KEY, WEAVIATE_URL
+
+from adapters.weaviate import create
+
+AWAY = {"WEAVIATE_URL": "http://127.0.0.1:9", "WEAVIATE__START_TIMEOUT": "0.1"}
+PAGE = "# Zebra\n\nThe zebra service listens on port 4711.\n"
+QUESTION = "Which port does the zebra service listen on?"
+
+
+@pytest.fixture
+def prefix() -> Iterator[str]:
+    """Collections that are gone when the test is."""
+    prefix = f"BelayTests{uuid4().hex}"
+    yield prefix
+
+    async def drop() -> None:
+        index = await create(WEAVIATE_URL, grpc=WEAVIATE_GRPC, key=WEAVIATE_KEY, prefix=prefix)
+        await index.drop()
+        await index.close()
+
+    asyncio.run(drop())
+
+
+@pytest.mark.parametrize("command", [("doctor",), ("ask", QUESTION), ("sync",), ("sources",)])
+def test_a_server_that_is_away_is_named(tmp_path: Path, command: tuple[str, ...]) -> None:
+    """With what to do, and without a trace of Python."""
+    said = Belay(tmp_path / "home").with_(**AWAY)(*command)
+    assert said.code != 0
+    text = said.out + said.err
+    assert "Weaviate does not answer: http://127.0.0.1:9." in text
+    assert "BELAY_WEAVIATE_URL" in text
+    assert "Traceback" not in text
+
+
+@NEEDS_WEAVIATE
+def test_homes_share_what_one_of_them_synced(tmp_path: Path, prefix: str) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "zebra.md").write_text(PAGE)
+    server = {
+        "WEAVIATE_URL": WEAVIATE_URL,
+        "WEAVIATE_GRPC": WEAVIATE_GRPC,
+        "WEAVIATE_KEY": WEAVIATE_KEY,
+        "WEAVIATE__PREFIX": prefix,
+    }
+    first = Belay(tmp_path / "first").with_(**server)
+    assert "1 indexed" in first("sync", str(tmp_path / "docs")).out
+    second = Belay(tmp_path / "second").with_(**server)
+    assert "4711" in second("ask", QUESTION).out
+    assert "answers and takes changes" in second("doctor").out
+    assert not list(tmp_path.glob("*/index.db"))
