@@ -1,7 +1,8 @@
 """The minutes: what is said to the bot and by it goes to the session log, and comes back from it.
 
 A turn that cannot be stored costs nobody an answer. What is forgotten goes from the log, from the
-index of what was said, from the traces of `belay why`, and from the memory of this process.
+index of what was said, from the traces of `belay why`, and from the memory of this process; with a
+person also their votes go, and what the audit has of them.
 """
 
 from __future__ import annotations

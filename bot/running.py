@@ -129,7 +129,7 @@ class Bot:
         log, access = open_log(settings), settings.access
         groups = PlatformGroups(access.directory().groups, self._platforms, access.groups_every)
         gate = make_access(settings, kept.roll, groups)
-        self._answering = _answering(app, kept, gate, self._watch, self._minutes(app, log))
+        self._answering = _answering(app, kept, gate, self._watch, self._minutes(app, kept, log))
         self._runs = SessionRuns(app, log, app.sessions) if app.sessions else None
         wanted = Wanted(self._answering.on_added, _home(app, gate), kept.threads)
         self._platforms.update((platform.name, platform) for platform in make(wanted))
@@ -176,13 +176,14 @@ class Bot:
         if self._runs is not None:
             yield self._runs.run()
 
-    def _minutes(self, app: App, log: SessionLog) -> Minutes:
+    def _minutes(self, app: App, kept: Stores, log: SessionLog) -> Minutes:
         settings = app.settings
         return Minutes(
             log,
             index=app.sessions,
             drop_traces=TraceLog(settings.home).forget,
             audit=open_audit(settings.home, settings.audit),
+            feedback=kept.feedback,
             link=self._link,
         )
 

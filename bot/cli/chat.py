@@ -42,6 +42,7 @@ class Asking:
 async def ask(
     settings: Settings, terminal: Terminal, question: str, asking: Asking, as_json: bool
 ) -> None:
+    settings.access.chosen(asking.level or settings.level)  # raises before anything is opened
     async with opened(settings) as app:
         asked = app.question(question, level=asking.level, web=asking.web)
         finished = await _answer(app, terminal, asked)
@@ -55,6 +56,7 @@ async def ask(
 
 
 async def chat(settings: Settings, terminal: Terminal, asking: Asking) -> None:
+    settings.access.chosen(asking.level or settings.level)
     async with opened(settings) as app:
         await converse(app, terminal, asking)
 

@@ -46,6 +46,7 @@ def test_version(fresh: Belay) -> None:
         (("sink",), "sink"),
         (("ask",), "QUESTION"),
         (("ask", "--level", "king", "hello"), "'king'"),
+        (("chat", "--level", "king"), "'king'"),
         (("sync", "--wacht"), "--wacht"),
     ],
 )
@@ -183,7 +184,7 @@ def test_doctor_as_json(indexed: Belay) -> None:
     assert checked.code == 0
     states = {row["check"]: row["state"] for row in checked.json}
     assert (
-        dict.fromkeys(("settings", "home", "embedder", "index"), "ok")
+        dict.fromkeys(("settings", "home", "embedder", "index", "audit"), "ok")
         | {
             "model": "note",
             "web": "note",

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from adapters.memory.feedback import MemoryFeedback
 from adapters.memory.index import MemoryIndex
 from adapters.memory.sessions import MemorySessions
-from bot.chat import Kind, Person, Place
+from bot.chat import Person, Place
 from bot.errors import StorageError
 from bot.ingest.sessions import index_sessions
 from bot.minutes import Minutes
@@ -18,7 +19,7 @@ from bot.sessions import SessionLog, SessionTurn
 from graph.machine import Machine
 from graph.model import Access, Outcome
 from graph.ports import ChatModel, Ports
-from tests.bot.answering_kit import NOW, Bot
+from tests.bot.answering_kit import NOW, Bot, value
 from tests.contract.index_chunks import chunk_of, vector_of
 from tests.scenarios.conftest import OpenTeam
 from tests.scenarios.kit import Files, Team
@@ -55,8 +56,10 @@ class Office:
     def starts(self, model: ChatModel | None = None) -> Bot:
         own = self.team.app.embedder
         ports = Ports(self.team.app.index, own, own, model=model, sessions=self.index)
-        minutes = Minutes(self.log, index=self.index, link=_link)
-        bot = Bot(Machine(ports, now=lambda: NOW), {"minutes": minutes})
+        votes = MemoryFeedback()
+        minutes = Minutes(self.log, index=self.index, feedback=votes, link=_link)
+        machine = Machine(ports, now=lambda: NOW)
+        bot = Bot(machine, {"minutes": minutes}, feedback=votes)
         bot.admins = frozenset({BOSS.key})
         bot.__post_init__()
         return bot
@@ -244,6 +247,18 @@ async def test_sc_15_only_an_admin_has_others_forgotten(office: Office) -> None:
     assert {turn.person for turn in await office.log.all()} == {BORIS.key}
 
 
+async def test_sc_15_somebodys_votes_go_with_their_words(office: Office) -> None:
+    """SC-15: when an admin has a person forgotten; the votes of others stay."""
+    bot = await talking(office)
+    seen = await bot.says(ANN, "which host has the backups?", CHANNEL)
+    for person in (ANN, BORIS):
+        await bot.presses(person, value(seen, "u"), CHANNEL)
+    await bot.says(BORIS, "/forget slack:U1", CHANNEL)
+    assert {vote.person for vote in await bot.feedback.recent(9)} == {ANN.key, BORIS.key}
+    await bot.says(BOSS, "/forget slack:U1", CHANNEL)
+    assert [vote.person for vote in await bot.feedback.recent(9)] == [BORIS.key]
+
+
 class Stuck(MemoryIndex):
     """An index whose disk is full, from now on."""
 
@@ -289,7 +304,7 @@ async def test_a_group_with_a_new_id_keeps_what_was_said(office: Office) -> None
     group, person = Place("telegram", "-1", "group"), Person("telegram", "1", "Ann")
     await bot.let_in(group)
     await bot.says(person, DECISION, group)
-    await bot.happens(Kind.MOVED, person, group, moved_to="-100")
+    await bot.moves(group, "-100")
     await office.indexes()
     assert "Frankfurt" in (await bot.says(person, ASKED, replace(group, id="-100"))).shown
 
