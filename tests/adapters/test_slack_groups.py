@@ -13,7 +13,7 @@ from tests.adapters.slack_talk import At, talking
 
 def people(at: At) -> People:
     options = Options()
-    return People(Reading(at.line.client, options.lookup_timeout), options, at.clock)
+    return People(Reading(at.line.client, options), options, at.clock)
 
 
 async def test_slack_tells_the_members_of_a_user_group() -> None:
