@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -34,9 +33,8 @@ from bot.pressing import Pressing
 from bot.recall import Bounds, Offer, Recall, room
 from bot.texts import attachment, language_of, literal_code, text
 from bot.threads import FollowedThreads
-from graph.errors import StoreError
 from graph.machine import Machine
-from graph.model import Document, Language, Question, Scope, Turn
+from graph.model import Language, Question, Scope, Turn
 
 _log = logging.getLogger(__name__)
 
@@ -94,7 +92,17 @@ class Answering:
             web=web,
             now=now,
         )
-        self._desk = Desk(access, roll, self._recall, sources, threads, roots or {}, watch, minutes)
+        self._desk = Desk(
+            access,
+            roll,
+            self._recall,
+            sources,
+            self._asking.readable,
+            threads,
+            roots or {},
+            watch,
+            minutes,
+        )
         self._told: OrderedDict[str, datetime] = OrderedDict()
 
     async def __call__(
@@ -203,10 +211,17 @@ class Answering:
             await self._ask(event, conversation, scope, result, late)
             return
         result = self._offered(command, call, result)
-        if command.changes:
-            await conversation.answer(result)
-        else:
-            await conversation.say(result)
+        try:
+            await (conversation.answer if command.changes else conversation.say)(result)
+        finally:
+            await self._note(event, command, call, result)
+
+    async def _note(self, event: Incoming, command: Command, call: Call, reply: Reply) -> None:
+        """Writes down a question that the command has answered."""
+        if reply.outcome is not None and call.scope is not None:
+            asked = call.argument or f"/{command.name}"
+            question = Question(asked, question_id(event), call.scope)
+            await self._asking.note(question, event, command.name, reply.outcome)
 
     def _offered(self, command: Command, call: Call, reply: Reply) -> Reply:
         """A reply to a private call stays private; what a channel may want gets a button for it."""
@@ -290,10 +305,7 @@ class Answering:
         """What was said before, without answers whose documents may not be read any more."""
         place = room(event)
         behind = self._recall.behind(place)
-        readable: frozenset[Document] = frozenset()
-        if behind:
-            with suppress(StoreError):
-                readable = await self._asking.machine.ports.retriever.readable(behind, scope)
+        readable = await self._asking.readable(behind, scope)
         return self._recall.history(
             place, event.person, scope, event.quote, event.context, closed=behind - readable
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from enum import StrEnum
@@ -19,8 +19,9 @@ from bot.reply import to_markdown
 from bot.runbooks import Runbooks
 from bot.sessions import drawn_from
 from bot.texts import known, text
+from graph.errors import StoreError
 from graph.machine import Finished, Machine
-from graph.model import Language, Question
+from graph.model import Document, Language, Outcome, Question, Scope
 from graph.state import Stage, Token
 from graph.text import question_language
 from graph.trace import Trace
@@ -28,6 +29,9 @@ from graph.trace import Trace
 _ID_DIGITS = 12
 
 Keep = Callable[[Trace], Awaitable[None]]
+
+Readable = Callable[[Collection[Document], Scope], Awaitable[frozenset[Document]]]
+"""Those of the documents that a scope may read now."""
 
 
 class Way(StrEnum):
@@ -66,6 +70,15 @@ class Asking:
     def has_web(self) -> bool:
         return self.machine.ports.web is not None and self.machine.policy.web
 
+    async def readable(self, documents: Collection[Document], scope: Scope) -> frozenset[Document]:
+        """Those of the documents that may be read today; none while the index cannot tell."""
+        if not documents:
+            return frozenset()
+        try:
+            return await self.machine.ports.retriever.readable(documents, scope)
+        except StoreError:
+            return frozenset()
+
     async def answer(
         self,
         question: Question,
@@ -94,6 +107,11 @@ class Asking:
         """Writes down who asked. To be awaited when the answer has left: it may take a moment."""
         if self._auditor is not None:
             await self._auditor(finished, question, event.person, event.place, way)
+
+    async def note(self, question: Question, event: Incoming, way: str, outcome: Outcome) -> None:
+        """Writes down who asked what no search was made for; to be awaited like `audit`."""
+        if self._auditor is not None:
+            await self._auditor.note(question, event.person, event.place, way, outcome)
 
     async def deliver(
         self,

@@ -58,7 +58,7 @@ class AuditRecord:
     at: datetime
     person: str  # their key, "telegram:42"
     place: Place  # without a title that consists of people's names
-    way: str  # "ask", "runbook", "incident", "web", "post", "why"
+    way: str  # a command ("ask", "oncall"), a button ("web", "post", "sources", "person"), or "why"
     question: str
     resolved: str
     rights: Rights
@@ -138,23 +138,39 @@ def recorded(
 ) -> AuditRecord:
     """The record of a question that was answered, without secrets."""
     trace = finished.trace
+    way = "web" if question.web_first else way
+    record = noted(question, person, place, way, finished.answer.outcome)
     hits = [Hit(row.chunk_id, row.document, row.relevance) for row in trace.candidates[:HITS]]
     resolved = "" if trace.resolved == question.text else without_secrets(trace.resolved)
+    return replace(
+        record,
+        resolved=resolved,
+        hits=tuple(hits),
+        cited=tuple(citation.passage.id for citation in finished.answer.citations),
+        milliseconds=trace.total_ms,
+        model_calls=len(trace.calls),
+    )
+
+
+def noted(
+    question: Question, person: Person, place: Place, way: str, outcome: Outcome
+) -> AuditRecord:
+    """The record of a question that nothing was looked up for, without secrets."""
     title = "" if _is_of_people(place) else without_secrets(place.title)
     return AuditRecord(
         question.id,
         question.scope.now,
         person.key,
         replace(place, title=title),
-        "web" if question.web_first else way,
+        way,
         without_secrets(question.text),
-        resolved,
+        "",
         Rights.of(question.scope),
-        tuple(hits),
-        tuple(citation.passage.id for citation in finished.answer.citations),
-        finished.answer.outcome,
-        trace.total_ms,
-        len(trace.calls),
+        (),
+        (),
+        outcome,
+        0.0,
+        0,
     )
 
 

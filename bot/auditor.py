@@ -6,12 +6,12 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.audit import Audit, recorded
+from bot.audit import Audit, AuditRecord, noted, recorded
 from bot.audit_settings import AuditSettings
 from bot.chat import Person, Place
 from bot.errors import StorageError
 from bot.registry import factory
-from graph.model import Question
+from graph.model import Outcome, Question
 
 if TYPE_CHECKING:
     from graph.machine import Finished
@@ -46,8 +46,17 @@ class Auditor:
     async def __call__(
         self, finished: Finished, question: Question, person: Person, place: Place, way: str
     ) -> None:
+        await self._save(recorded(finished, question, person, place, way))
+
+    async def note(
+        self, question: Question, person: Person, place: Place, way: str, outcome: Outcome
+    ) -> None:
+        """Writes down a question that was answered without a search."""
+        await self._save(noted(question, person, place, way, outcome))
+
+    async def _save(self, record: AuditRecord) -> None:
         try:
-            await self._audit.save(recorded(finished, question, person, place, way))
+            await self._audit.save(record)
         except StorageError as error:
             if not self._missed:
                 _log.error("the audit misses questions from now on: %s %s", error, error.remedy)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Literal
 
-from graph.model import Answer
+from graph.model import Answer, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +114,4 @@ class Reply:
     answer: Answer | None = None
     mentions: tuple[Person, ...] = ()
     private: bool = False  # for the asker's eyes, as far as the platform can do that
+    outcome: Outcome | None = None  # of a question that a command answered without a search

@@ -13,7 +13,7 @@ from bot.oncall_reply import Teller
 from bot.roster import Schedule
 from bot.texts import literal, text
 from bot.when import When, parse
-from graph.model import Language
+from graph.model import Language, Outcome
 
 _LISTED = 30  # schedules
 _UNREAD = re.compile(r"(?P<team>.*?)(?:^|\s)(?:at|@)\s+(?P<words>.+)", re.IGNORECASE | re.DOTALL)
@@ -38,18 +38,19 @@ async def answer(watch: Watch, asked: Inquiry, event: Incoming, language: Langua
     """Who is on call, or why that cannot be said. Never raises for a calendar that is down."""
     named = watch.named(asked.team) if asked.team else None
     if asked.team and named is None:
-        return Reply(_unknown(watch, asked.team, language))
+        return Reply(_unknown(watch, asked.team, language), outcome=Outcome.NOT_FOUND)
     schedules = (named,) if named is not None else watch.of_place(event.place)
     zone = watch.zone_of(event.person, event.place, next(iter(schedules), None))
     now = watch.now()
     found = parse(asked.text, now, zone)
     if problem := asked.unread or found.impossible:
-        return Reply(text("oncall_when", language, words=f"“{literal(problem)}”"))
+        told = text("oncall_when", language, words=f"“{literal(problem)}”")
+        return Reply(told, outcome=Outcome.NOT_FOUND)
     teller = Teller(watch, language, zone, now)
     reports = await _reports(watch, schedules or watch.roster.schedules(), found.when)
     if not schedules:
         at = found.when.start if found.when else now
-        return Reply(teller.overview(reports[:_LISTED], at))
+        return Reply(teller.overview(reports[:_LISTED], at), outcome=_outcome(reports))
     pieces = [
         teller.report(report)
         if report is not None
@@ -58,7 +59,8 @@ async def answer(watch: Watch, asked: Inquiry, event: Incoming, language: Langua
     ]
     present = found.when is None or found.when.end is None or found.when.start <= now
     shifts = [shift for _, report in reports if report and present for shift in report.shifts]
-    return Reply("\n\n".join(pieces), mentions=watch.mentions(shifts, event.place.platform))
+    mentions = watch.mentions(shifts, event.place.platform)
+    return Reply("\n\n".join(pieces), mentions=mentions, outcome=_outcome(reports))
 
 
 async def _reports(
@@ -72,6 +74,14 @@ async def _reports(
         except RosterDown:
             found.append((schedule.name, None))
     return found
+
+
+def _outcome(reports: Sequence[tuple[str, Report | None]]) -> Outcome:
+    """Nobody on call is an answer; a calendar that is down is none."""
+    read = [report is not None for _, report in reports]
+    if all(read):
+        return Outcome.ANSWERED
+    return Outcome.PARTIAL if any(read) else Outcome.FAILED
 
 
 def _unknown(watch: Watch, team: str, language: Language) -> str:

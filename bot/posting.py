@@ -60,8 +60,12 @@ class Posting:
         """What the asker is told beside that it was posted."""
         name, argument = parse(offer.line) or ("", "")
         if name not in set(Way):
-            await conversation.answer(await self._rerun(event, scope))
+            reply = await self._rerun(event, scope)
+            await conversation.answer(reply)
             self._recall.withdraw(press.question_id)
+            if reply.outcome is not None:
+                question = Question(argument or event.text, question_id(event), scope)
+                await self._asking.note(question, event, "post", reply.outcome)
             return None
         way, known = Way(name), self._recall.answer(press.question_id, event.place)
         question = Question(argument, question_id(event), scope, web_allowed=self._web)

@@ -16,8 +16,10 @@ from bot.ports import Conversation
 from bot.posting import Posting
 from bot.recall import Recall, Remembered, covers
 from bot.reply import source_line
+from bot.sessions import drawn_from
 from bot.texts import language_of, text
-from graph.model import Answer, Language, Question, Scope
+from graph.machine import Finished
+from graph.model import Answer, Language, Outcome, Question, Scope
 
 _VOTES = {Action.UP: Vote.UP, Action.DOWN: Vote.DOWN}
 
@@ -29,6 +31,12 @@ class _Pressed:
     scope: Scope
     language: Language
     remembered: Remembered | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Anew:
+    question: Question
+    finished: Finished
 
 
 class Pressing:
@@ -71,9 +79,10 @@ class Pressing:
             await self._posting(event, press, language, conversation)
         elif press.action is Action.WEB:
             await self._search(pressed, conversation)
+        elif press.action in _VOTES:
+            await conversation.say(await self._vote(pressed, _VOTES[press.action]))
         else:
-            reply = await self._reply(pressed)
-            await conversation.say(replace(reply, private=reply.private or event.private))
+            await self._tell(pressed, conversation)
 
     def _remembered(self, event: Incoming, press: Press | None) -> Remembered | None:
         """The answer, for those who saw it."""
@@ -82,15 +91,28 @@ class Pressing:
             return None
         return found
 
-    async def _reply(self, pressed: _Pressed) -> Reply:
-        if pressed.press.action in _VOTES:
-            return await self._vote(pressed, _VOTES[pressed.press.action])
-        answer = await self._visible(pressed)
+    async def _tell(self, pressed: _Pressed, conversation: Conversation) -> None:
+        """Tells of the answer, as it was or as it is found for those who may see less by now."""
+        anew = await self._anew(pressed)
+        remembered = pressed.remembered
+        answer = remembered.answer if remembered else None
+        reply = await self._reply(pressed, anew.finished.answer if anew else answer)
+        private = reply.private or pressed.event.private
+        try:
+            await conversation.say(replace(reply, private=private))
+        finally:
+            if anew is not None:
+                way = pressed.press.action.name.lower()
+                await self._asking.audit(anew.finished, anew.question, pressed.event, way)
+
+    async def _reply(self, pressed: _Pressed, answer: Answer | None) -> Reply:
         if pressed.press.action is Action.PERSON:
             asked = pressed.remembered.resolved if pressed.remembered else ""
             return await self._hand_off.reply(pressed.event, asked, answer, pressed.language)
         if answer is None:
             return Reply(text("forgotten", pressed.language), private=True)
+        if answer.outcome is Outcome.FAILED:
+            return Reply(answer.text, private=True)
         return Reply(self._sources(answer), answer=answer)
 
     async def _vote(self, pressed: _Pressed, vote: Vote) -> Reply:
@@ -99,15 +121,20 @@ class Pressing:
         await self._feedback.save(Feedback(pressed.press.question_id, person, vote, self._now()))
         return Reply(text(f"voted_{vote}", pressed.language), private=True)
 
-    async def _visible(self, pressed: _Pressed) -> Answer | None:
-        """The remembered answer; found anew when those who see it here may see less by now."""
-        remembered = pressed.remembered
-        if remembered is None or covers(pressed.scope, remembered.scope):
-            return remembered.answer if remembered else None
+    async def _anew(self, pressed: _Pressed) -> _Anew | None:
+        """The question asked again, unless all that the answer tells of may be seen here today."""
+        remembered, scope = pressed.remembered, pressed.scope
+        if remembered is None:
+            return None
+        documents = frozenset(drawn_from(remembered.answer))
+        if covers(scope, remembered.scope) and documents == await self._asking.readable(
+            documents, scope
+        ):
+            return None
         question = Question(
-            remembered.resolved, pressed.press.question_id, pressed.scope, web_allowed=False
+            remembered.resolved, question_id(pressed.event), scope, web_allowed=False
         )
-        return (await self._asking.machine.answer(question)).answer
+        return _Anew(question, await self._asking.ask(question, None))
 
     def _sources(self, answer: Answer) -> str:
         shown = cited_or_nearest(answer)

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 from bot.chat import Incoming, Person, Place, Quote
-from bot.sessions import Selection
+from bot.sessions import Selection, drawn_from
 from bot.subject import subject, transcript
 from graph.followup import ASKER, BOT, cut
 from graph.model import EVERYBODY, Answer, Citation, Document, Ranked, Scope, Turn
@@ -70,6 +70,12 @@ class Remembered:
     answer: Answer  # passages without their texts
     trace: Trace
     asker: str = ""
+
+    @property
+    def behind(self) -> frozenset[Document]:
+        """The documents that the answer and its trace tell of."""
+        considered = {row.place for row in self.trace.candidates}
+        return frozenset(considered.union(drawn_from(self.answer)))
 
 
 @dataclass(frozen=True, slots=True)

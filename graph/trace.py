@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from math import isfinite
 from typing import Any
 
-from graph.model import Answer, Grade, Ranked
+from graph.model import Answer, Document, Grade, Ranked
 from graph.policy import Policy
 from graph.state import ModelCall, State
 
@@ -28,6 +28,11 @@ class TraceCandidate:
     coverage: float
     verdict: str  # "relevant", "partial" or "none": the passage against the thresholds
     origin: str = ""  # the sub-question that found it
+    source: str = ""  # its name; `document` begins with it
+
+    @property
+    def place(self) -> Document:
+        return self.source, self.document.removeprefix(f"{self.source}/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +148,7 @@ def _row(item: Ranked, threshold: float, policy: Policy) -> TraceCandidate:
         coverage=scores.coverage,
         verdict=verdict if scores.relevance >= policy.floor else "none",
         origin=scores.origin,
+        source=item.passage.source,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from bot.access import Access, Role, Roll
-from bot.asking import Way
+from bot.asking import Readable, Way
 from bot.chat import Incoming, Reply
 from bot.commands.spoken import Rule, alone
 from bot.minutes import Minutes
@@ -31,12 +31,13 @@ class Ask:
 @dataclass(frozen=True, slots=True)
 class Desk:
     """What commands work with. `roots` names the platforms whose commands are sub-words of one
-    slash command, and that command's name."""
+    slash command, and that command's name; `readable` tells which documents are open today."""
 
     access: Access
     roll: Roll
     recall: Recall
     sources: Sources
+    readable: Readable
     threads: FollowedThreads | None = None
     roots: Mapping[str, str] = field(default_factory=dict)
     watch: Watch | None = None

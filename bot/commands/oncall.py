@@ -8,7 +8,7 @@ from bot.commands.call import Ask, Call
 from bot.commands.spoken import about, alone
 from bot.oncall_answer import answer, argument
 from bot.texts import text
-from graph.model import Language
+from graph.model import Language, Outcome
 
 ONCALL: dict[Language, str] = {
     "en": "[team|service] [at <time>]",
@@ -29,5 +29,5 @@ def spoken_oncall(rest: str) -> bool:
 async def oncall(call: Call) -> Reply | Ask:
     watch = call.desk.watch
     if watch is None:
-        return Reply(text("oncall_off", call.language))
+        return Reply(text("oncall_off", call.language), outcome=Outcome.NOT_FOUND)
     return await answer(watch, argument(call.argument, watch), call.event, call.language)

@@ -14,9 +14,16 @@ from graph.model import Language
 async def why(call: Call) -> Reply | Ask:
     """The verdict with its figures and the best candidates, to whoever may see all of them."""
     last = call.desk.recall.last(room(call.event))
-    if last is None or call.scope is None or not covers(call.scope, last.scope):
+    if last is None or not await _open(last, call):
         return Reply(text("why_nothing", call.language))
     return Reply("\n".join(_lines(last, call.language)))
+
+
+async def _open(last: Remembered, call: Call) -> bool:
+    """Whether all of it may be seen here, and today."""
+    if call.scope is None or not covers(call.scope, last.scope):
+        return False
+    return await call.desk.readable(last.behind, call.scope) == last.behind
 
 
 def _lines(last: Remembered, language: Language) -> Iterator[str]:

@@ -10,10 +10,14 @@ from zoneinfo import ZoneInfo
 import pytest
 from answering_kit import ANN, BORIS, GROUP, STRANGER, Bot, Watched, private
 
+from adapters.memory.audit import MemoryAudit
 from adapters.memory.roster import MemoryRoster
+from bot.audit import AuditQuery
+from bot.auditor import Auditor
 from bot.chat import Incoming, Kind, Person, Place, Reply
 from bot.oncall import Colleague, Watch
 from bot.roster import HORIZON, Schedule, Shift
+from graph.model import Outcome
 
 MOSCOW, BERLIN = ZoneInfo("Europe/Moscow"), ZoneInfo("Europe/Berlin")
 NOW = datetime(2025, 6, 2, 22, 30, tzinfo=UTC)  # Tuesday 3 June 01:30 in Moscow
@@ -340,3 +344,37 @@ async def test_help_tells_how_to_ask() -> None:
 
 def test_a_private_place_has_no_schedule_of_its_own() -> None:
     assert a_watch().of_place(private(ANN)) == ()
+
+
+@pytest.mark.parametrize(
+    ("asked", "question", "outcome"),
+    [
+        ("/oncall payments", "payments", Outcome.ANSWERED),
+        ("/oncall", "/oncall", Outcome.ANSWERED),
+        ("who is on call for payments?", "who is on call for payments?", Outcome.ANSWERED),
+        ("/oncall paymints", "paymints", Outcome.NOT_FOUND),
+        ("/oncall payments at 25:00", "payments at 25:00", Outcome.NOT_FOUND),
+    ],
+)
+async def test_who_asked_who_is_on_call_is_audited(
+    asked: str, question: str, outcome: Outcome
+) -> None:
+    audit = MemoryAudit(now=lambda: NOW)
+    bot = await a_bot(a_watch())
+    bot.options |= {"auditor": Auditor(audit)}
+    bot.__post_init__()
+    await told(bot, asked, GROUP)
+    await told(bot, "/help", GROUP)
+    (row,) = await audit.find(AuditQuery())
+    assert (row.way, row.question, row.outcome) == ("oncall", question, outcome)
+    assert (row.person, row.place.id) == (ANN.key, GROUP.id)
+    assert (row.rights.levels, row.hits, row.model_calls) == (("staff",), (), 0)
+
+
+async def test_a_question_that_no_calendar_answers_is_audited_as_failed() -> None:
+    audit = MemoryAudit(now=lambda: NOW)
+    bot = await a_bot(a_watch({"search": NORTH}))
+    bot.options |= {"auditor": Auditor(audit)}
+    bot.__post_init__()
+    await told(bot, "/oncall payments")
+    assert [row.outcome for row in await audit.find(AuditQuery())] == [Outcome.FAILED]

@@ -34,7 +34,7 @@ from bot.library import readable_sources
 from bot.minutes import Minutes
 from bot.ports import Skipped, Source, SourceFile
 from graph.machine import Machine
-from graph.model import LEVELS, Access, SourceType, in_common
+from graph.model import LEVELS, Access, Answer, SourceType, in_common
 from graph.ports import Ports
 from graph.trace import Trace
 
@@ -71,7 +71,7 @@ class Page:
         ]
         return SourceFile(f"{self.code}/page-{self.code}.md", "\n".join(lines).encode())
 
-    def open_to(self, readers: Sequence[Reader]) -> bool:
+    def open_to(self, readers: Sequence[Reader], now: datetime = NOW) -> bool:
         """The rule in other words than the product's: everybody who reads passes it alone."""
         rule = self.access
         return bool(readers) and all(
@@ -80,8 +80,8 @@ class Page:
             and LEVELS.index(reader.level) >= LEVELS.index(rule.audience)
             and in_common(reader.labels, rule.labels)
             and rule.status == "published"
-            and (rule.effective_from is None or rule.effective_from <= NOW)
-            and (rule.effective_until is None or rule.effective_until > NOW)
+            and (rule.effective_from is None or rule.effective_from <= now)
+            and (rule.effective_until is None or rule.effective_until > now)
             for reader in readers
         )
 
@@ -127,35 +127,64 @@ class Company:
     pages: Sequence[Page]
     traces: list[Trace] = field(default_factory=list)
     messages: int = 0
+    now: datetime = NOW
 
     async def opens(self, folder: Path) -> None:
         self.index, self.said, self.log = MemoryIndex(), MemoryIndex(), MemorySessions()
         self.words, self.folder = HashEmbedder(), folder
-        for number, page in enumerate(self.pages):  # each in a collection of its own
-            shelf = Shelf(f"shelf-{page.code}", [page])
-            lock = folder / f"{number}.lock"
-            await sync(shelf, self.index, self.words, lock=lock)
+        for page in self.pages:
+            await self._shelves(page)
         await refresh(self.index, self.words, self.words)
         ports = Ports(self.index, self.words, self.words, sessions=self.said)
         self.places: dict[str, PlaceRule] = {}
         people = {f"{PLATFORM}:{name}": reader for name, reader in self.people.items()}
         roll = MemoryRoll()
         self.bot = Answering(
-            Machine(ports, now=lambda: NOW),
-            Gate(roll, frozenset(), directory=Directory(people, self.places), now=lambda: NOW),
+            Machine(ports, now=self._clock),
+            Gate(roll, frozenset(), directory=Directory(people, self.places), now=self._clock),
             roll,
             MemoryFeedback(),
             keep=self._keep,
             minutes=Minutes(self.log, index=self.said),
             sources=partial(readable_sources, self.index),
-            now=lambda: NOW,
+            now=self._clock,
         )
+
+    async def _shelves(self, page: Page) -> None:
+        """Reads the page into a collection of its own."""
+        shelf, lock = Shelf(f"shelf-{page.code}", [page]), self.folder / f"{page.code}.lock"
+        await sync(shelf, self.index, self.words, lock=lock)
+
+    async def changes(self, page: Page) -> None:
+        """The page in place of the one with the same code: other rights, for example."""
+        self.pages = [page if item.code == page.code else item for item in self.pages]
+        await self._shelves(page)
+        await refresh(self.index, self.words, self.words)
+
+    def _clock(self) -> datetime:
+        return self.now
 
     async def _keep(self, trace: Trace) -> None:
         self.traces.append(trace)
 
     async def plays(self, ask: Ask) -> list[str]:
         """Everything that the audience of the question could see of it, and the log."""
+        await self._meets(ask)
+        with _logged() as lines:
+            seen = await (self._shared(ask) if ask.share else self._asked(ask))
+        return [*seen, *lines]
+
+    async def hears(self, ask: Ask, text: str) -> MemoryConversation:
+        """What one message gets; `ask` says who writes it and where."""
+        await self._meets(ask)
+        return await self._event(ask, Kind.QUESTION, text=text)
+
+    async def presses(self, ask: Ask, action: Action, answer: Answer) -> MemoryConversation:
+        value = value_of(action, answer.question_id)
+        return await self._event(ask, Kind.PRESS, value=value)
+
+    async def _meets(self, ask: Ask) -> None:
+        """Who joins is there, and what was said is findable."""
         if ask.joins and ask.channel:
             self.members[ask.channel].append(ask.joins)
         for name, who in self.members.items():
@@ -164,9 +193,6 @@ class Company:
         lock = self.folder / "sessions.lock"
         await index_sessions(self.log, self.said, self.words, self.words, lock=lock)
         self.traces.clear()
-        with _logged() as lines:
-            seen = await (self._shared(ask) if ask.share else self._asked(ask))
-        return [*seen, *lines]
 
     async def _asked(self, ask: Ask) -> list[str]:
         question = f"where is the {ask.topic}?"
@@ -174,8 +200,7 @@ class Company:
         seen = _texts_of(heard)
         for answer in [reply.answer for reply in heard.answers if reply.answer]:
             for action in (Action.SOURCES, Action.PERSON):
-                value = value_of(action, answer.question_id)
-                seen += _texts_of(await self._event(ask, Kind.PRESS, value=value))
+                seen += _texts_of(await self.presses(ask, action, answer))
         later = ("/why", "/sources", f"/runbook {ask.topic}", f"/incident the {ask.topic} is gone")
         for text in (*later, "and who keeps it?"):
             seen += _texts_of(await self._event(ask, Kind.QUESTION, text=text))
@@ -186,8 +211,7 @@ class Company:
         heard = await self._event(ask, Kind.QUESTION, text=question, private=True)
         seen: list[str] = []
         for answer in [reply.answer for reply in heard.answers if reply.answer]:
-            value = value_of(Action.POST, answer.question_id)
-            posted = await self._event(ask, Kind.PRESS, value=value)
+            posted = await self.presses(ask, Action.POST, answer)
             public = MemoryConversation()
             public.answers = [reply for reply in posted.answers if not reply.private]
             public.said = [reply for reply in posted.said if not reply.private]
@@ -200,7 +224,7 @@ class Company:
         place = Place(
             PLATFORM, ask.channel or f"D{ask.who}", "channel" if ask.channel else "private"
         )
-        event = Incoming(kind, place, person, str(self.messages), at=NOW, **values)
+        event = Incoming(kind, place, person, str(self.messages), at=self.now, **values)
         conversation = MemoryConversation()
         await self.bot(event, conversation, 1, late=False)
         return conversation
@@ -209,7 +233,7 @@ class Company:
         """The codes that the audience of the question may not see."""
         names = {ask.who, *(self.members[ask.channel] if ask.channel else ())}
         readers = [self.people[name] for name in sorted(names)]
-        return [page.code for page in self.pages if not page.open_to(readers)]
+        return [page.code for page in self.pages if not page.open_to(readers, self.now)]
 
 
 def _texts_of(heard: MemoryConversation) -> list[str]:

@@ -71,3 +71,23 @@ async def test_what_is_posted_is_written_down_with_the_rights_of_the_channel(
     assert set(rows) == {"ask", "post"}
     assert "director" in rows["ask"].rights.levels
     assert rows["post"].rights.levels == ("staff",)
+
+
+async def test_what_a_button_finds_anew_is_written_down_beside_the_question(
+    a_team: OpenTeam,
+) -> None:
+    """When the place may see less than when it was asked."""
+    bot, audit = await audited(a_team)
+    await bot.let_in(CHANNEL, "director")
+    seen = await bot.says(BOSS, ASKED, CHANNEL)
+    await bot.presses(BOSS, value(seen, "s"), CHANNEL)
+    assert [row.way for row in await written(audit)] == ["ask"]  # nothing was asked anew
+    await bot.let_in(CHANNEL)
+    for letter in "sp":
+        await bot.presses(BOSS, value(seen, letter), CHANNEL)
+    rows = {row.way: row for row in await written(audit)}
+    assert set(rows) == {"ask", "sources", "person"}
+    assert "director" in rows["ask"].rights.levels
+    assert rows["sources"].rights.levels == ("staff",)
+    assert rows["sources"].question == ASKED
+    assert rows["sources"].hits[0].document == "docs/page17.md"
