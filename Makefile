@@ -32,7 +32,7 @@ run: setup ## index the example documents and open the chat
 	$(BELAY) sync examples/docs </dev/null >&2 && $(BELAY) chat $(ARGS)
 
 test: check peers ## everything: check, then the test suite
-	@$(QUIET_ENV) $(PY) -m pytest $(ARGS)
+	@$(QUIET_ENV) $(PY) -m pytest --numprocesses auto --dist loadfile $(ARGS)
 
 peers: programs $(VENV)/.peers $(NODE_PEERS) ## what the tests talk to: a browser, Redis, emulators, a model
 
