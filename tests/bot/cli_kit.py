@@ -108,6 +108,7 @@ class Belay:
 
 
 def _own_terminal() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored by what a shell runs in the background
     os.setsid()
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
