@@ -61,18 +61,15 @@ PREFIX = "BELAY_"
 def user_cache() -> Path | None:
     """The user's cache folder, by the XDG base directory specification; None without a home."""
     with suppress(RuntimeError):
-        return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "belay"
+        return Path(os.getenv("XDG_CACHE_HOME") or "~/.cache", "belay").expanduser()
     return None
 
 
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
-        env_nested_delimiter="__",
-        extra="ignore",
-        frozen=True,
+        env_prefix=PREFIX, env_nested_delimiter="__", extra="ignore", frozen=True,
         protected_namespaces=(),
-    )
+    )  # fmt: skip
 
     home: Path = Path(".belay")
     access: AccessSettings = AccessSettings()  # first, for the levels that others name
