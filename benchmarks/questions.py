@@ -18,7 +18,6 @@ from bot.cli.main import OBJECTS
 from graph.lexicon import Lexicon
 from graph.look import look
 from graph.machine import Machine
-from graph.model import levels_up_to
 from graph.ports import Prompt, Search
 from graph.relevance import search_terms
 from graph.text import question_language, spaced
@@ -51,7 +50,7 @@ async def _bare(app: App, lexicon: Lexicon, text: str) -> None:
     profile = await retriever.profile()
     vector = (await app.embedder.embed_questions([spaced(text)]))[0]
     view = await look(text, question_language(text), profile, lexicon, vector)
-    scope = replace(app.question(text).scope, levels=levels_up_to(app.settings.level))
+    scope = app.question(text).scope
     await retriever.search(Search(search_terms(view), vector), scope)
 
 
