@@ -8,7 +8,7 @@ times, addresses or paths. An older edition (graph/editions.py) is no disagreeme
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
@@ -70,11 +70,12 @@ def disagreements(
 
     `cited`: indexes into the given.
     """
-    asked = frozenset(stem for _, stem in content_words(question))
-    sides = list(_sides(given))
     said = frozenset(_VALUE.findall(text))
-    told = [side for side in sides if side.index in cited and _is_told(side, said)]
-    older = older_editions(given) if told else {}
+    told = [side for side in _sides(given, cited) if _is_told(side, said)] if said else []
+    if not told:
+        return []
+    asked = frozenset(stem for _, stem in content_words(question))
+    sides, older = list(_sides(given, range(len(given)))), older_editions(given)
     found: dict[frozenset[int], Disagreement] = {}
     for first in told:
         for second in sides:
@@ -86,9 +87,9 @@ def disagreements(
     return list(found.values())
 
 
-def _sides(given: Sequence[Passage]) -> Iterator[Side]:
+def _sides(given: Sequence[Passage], wanted: Container[int]) -> Iterator[Side]:
     for index, passage in enumerate(given):
-        if passage.source_type not in _NOT_DOCUMENTS:
+        if index in wanted and passage.source_type not in _NOT_DOCUMENTS:
             yield from (Side(index, unit) for unit in units(passage.text) if _is_one(unit))
 
 

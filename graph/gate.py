@@ -102,6 +102,8 @@ class Gate:
     def _holds(self, block: Block, piece: str) -> bool:
         if block.kind is Kind.FENCE:
             return statement_holds(block, piece, self._sources)
+        if piece.count("`") % 2:  # code that may go on in another piece
+            return False
         marked = normalise_marks(piece)
         clean = prepared(piece, self._sources) == marked.strip()
         return clean and statement_holds(block, marked, self._sources)

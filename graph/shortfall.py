@@ -110,6 +110,8 @@ def _quotations(text: str, given: Sequence[Passage]) -> list[_Quotation]:
 def _missing_titles(view: QuestionView, passages: Iterable[Passage]) -> list[str]:
     """Phrases that the question quotes and that no cited passage holds."""
     asked = [match[1] for match in _QUOTED.finditer(view.text)]
+    if not asked:
+        return []
     held = [frozenset(tokens(_all_of(item))) for item in passages]
     return [
         phrase
