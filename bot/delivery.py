@@ -130,6 +130,16 @@ class Journal:
         await self._outbox.end(self._taken, number, sent=sent)
 
 
+@asynccontextmanager
+async def claimed(journal: Journal | None, number: int) -> AsyncIterator[Callable[[], None] | None]:
+    """What to call right before the bytes of a part; None when it is not to be sent."""
+    if journal is None:
+        yield lambda: None
+        return
+    async with journal.part(number, later=True) as go:
+        yield (lambda: journal.out(number)) if go else None
+
+
 @runtime_checkable
 class PartedConversation(Protocol):
     """A Conversation that sends long answers in several calls and resumes after the last shown."""

@@ -10,8 +10,6 @@ Where nothing can be looked up, nothing is sent again.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from adapters.slack.line import Line
@@ -21,7 +19,7 @@ from adapters.slack.requests import Flooded, Lost, Refused, Unclear, Unreadable
 from adapters.slack.stream import Signs
 from bot.buttons import Action, parse
 from bot.chat import Incoming, Kind, Reply
-from bot.delivery import Journal
+from bot.delivery import Journal, claimed
 from bot.errors import DeliveryFailed, PlatformGone
 from bot.ports import Conversation
 
@@ -98,7 +96,7 @@ class SlackConversation(Conversation):
         while True:
             await self._wait(part, outlet)
             try:
-                async with _claimed(journal, part.number) as out:
+                async with claimed(journal, part.number) as out:
                     if out is not None:
                         out()
                         await self._show(part, outlet)
@@ -151,18 +149,6 @@ class SlackConversation(Conversation):
             del part.forms[0]
         elif not isinstance(refusal, Lost):
             raise refusal
-
-
-@asynccontextmanager
-async def _claimed(
-    journal: Journal | None, number: int
-) -> AsyncIterator[Callable[[], None] | None]:
-    """What to call right before the bytes of a part; None when it is not to be sent."""
-    if journal is None:
-        yield lambda: None
-        return
-    async with journal.part(number, later=True) as go:
-        yield (lambda: journal.out(number)) if go else None
 
 
 def _posts(event: Incoming) -> bool:

@@ -12,8 +12,7 @@ chat with them. Whoever never wrote there gets it in the group.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from zlib import crc32
 
@@ -35,7 +34,7 @@ from adapters.telegram.requests import (
 )
 from adapters.telegram.stream import DraftSigns, Line, MessageSigns, Signs
 from bot.chat import Incoming, Kind, Reply
-from bot.delivery import Journal
+from bot.delivery import Journal, claimed
 from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone
 from bot.ports import Conversation
 
@@ -151,7 +150,7 @@ class TelegramConversation(Conversation):
         while True:
             await self._wait(part)
             try:
-                async with _claimed(journal, part.number) as out:
+                async with claimed(journal, part.number) as out:
                     if out is not None:
                         await self._call(part, out)
                     else:  # shown by an earlier attempt, perhaps in place of its sign
@@ -262,18 +261,6 @@ class TelegramConversation(Conversation):
             _log.info("not done: %s", trouble)
             return False
         return True
-
-
-@asynccontextmanager
-async def _claimed(
-    journal: Journal | None, number: int
-) -> AsyncIterator[Callable[[], None] | None]:
-    """What to call right before the bytes of a part; None when it is not to be sent."""
-    if journal is None:
-        yield lambda: None
-        return
-    async with journal.part(number, later=True) as go:
-        yield (lambda: journal.out(number)) if go else None
 
 
 def _route(event: Incoming) -> Route:
