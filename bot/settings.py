@@ -8,17 +8,14 @@ BELAY_THRESHOLDS__FACTUAL=0.75 in the environment.
 from __future__ import annotations
 
 import os
-import tomllib
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic.fields import FieldInfo
 from pydantic_core.core_schema import ValidationInfo
 from pydantic_settings import (
     BaseSettings,
-    EnvSettingsSource,
     InitSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
@@ -52,6 +49,7 @@ from bot.sections import (
     WebSettings,
 )
 from bot.session_settings import SessionSettings
+from bot.settings_reading import Environment, explained, read_toml, stripped
 from bot.weaviate_settings import WeaviateSettings, distinct_doors, grpc_address
 from graph.policy import Limits, Policy
 
@@ -116,7 +114,7 @@ class Settings(BaseSettings):
     @classmethod
     def without_spaces_around(cls, data: Any) -> Any:
         """A line break after a value, from a file or a secret store, is nobody's intention."""
-        return _stripped(data)
+        return stripped(data)
 
     @field_validator("log_level", mode="before")
     @classmethod
@@ -251,7 +249,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, _Environment(settings_cls), _file_source(settings_cls)
+        return init_settings, Environment(settings_cls), _file_source(settings_cls)
 
     def policy(self) -> Policy:
         t, r = self.thresholds, self.retrieval
@@ -266,31 +264,14 @@ class Settings(BaseSettings):
         return Limits(**self.limits.model_dump())
 
 
-class _Environment(EnvSettingsSource):
-    """The environment, where a list may also be written with commas."""
-
-    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
-        try:
-            return super().decode_complex_value(field_name, field, value)
-        except ValueError:
-            listed = str(field.annotation).startswith("tuple")
-            return [item.strip() for item in value.split(",")] if listed else value
-
-
-def _stripped(data: Any) -> Any:
-    if isinstance(data, str):
-        return data.strip()
-    if isinstance(data, dict):
-        return {key: _stripped(value) for key, value in data.items()}
-    return [_stripped(value) for value in data] if isinstance(data, list | tuple) else data
-
-
 def load(**overrides: Any) -> Settings:
     """The settings of this process. Raises SettingsError naming the key and what it should be."""
     try:
         settings = Settings(**overrides)
     except ValidationError as error:
-        raise SettingsError(_explain(error), remedy="see the settings table in README.md") from None
+        raise SettingsError(
+            explained(error, PREFIX), remedy="see the settings table in README.md"
+        ) from None
     update: dict[str, Any] = {"oncall": settings.oncall.resolved(os.environ)}
     if not settings.model_key.get_secret_value():
         update["model_key"] = SecretStr(os.environ.get("OPENAI_API_KEY", "").strip())
@@ -318,31 +299,6 @@ def config_path() -> Path | None:
 
 def _file_source(settings_cls: type[BaseSettings]) -> PydanticBaseSettingsSource:
     path = config_path()
-    return InitSettingsSource(settings_cls, init_kwargs=_read_toml(path) if path else {})
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise SettingsError(f"{path}: {error}", remedy="correct the file's TOML") from None
-    unknown = sorted(set(data) - set(Settings.model_fields))
-    if unknown:
-        known = ", ".join(sorted(Settings.model_fields))
-        raise SettingsError(f"{path}: unknown key {unknown[0]!r}", remedy=f"known keys: {known}")
-    return data
-
-
-def _explain(error: ValidationError) -> str:
-    lines = []
-    for item in error.errors():
-        path = [str(part) for part in item["loc"]]
-        key = PREFIX + "__".join(path).upper().removeprefix(PREFIX)
-        message = item["msg"].removeprefix("Value error, ")
-        if item["type"] == "extra_forbidden":
-            message = "there is no such setting"
-        if not path:  # about several settings, which the message names
-            lines.append(message)
-            continue
-        lines.append(f"{key} ({'.'.join(path).lower().removeprefix('belay_')}): {message}")
-    return "; ".join(lines)
+    return InitSettingsSource(
+        settings_cls, init_kwargs=read_toml(path, Settings.model_fields) if path else {}
+    )
