@@ -55,7 +55,7 @@ UV_COMPILE = PATH="$(VENV)/bin:$$PATH" UV_SYSTEM_CERTS=true uv pip compile --qui
 lock: $(VENV)/.created ## resolve the three lock files again (ARGS=--upgrade for newer versions)
 	@command -v uv >/dev/null || $(PY) -m pip install --quiet uv
 	@$(UV_COMPILE) pyproject.toml --group dev --all-extras $(ARGS) -o requirements.lock
-	@$(UV_COMPILE) pyproject.toml -c requirements.lock -o requirements-runtime.lock
+	@$(UV_COMPILE) pyproject.toml --extra mcp --extra otel -c requirements.lock -o requirements-runtime.lock
 	@printf '%s\n' hatchling editables | $(UV_COMPILE) - -c requirements.lock -o requirements-build.lock
 
 clean: ## remove the virtual environment and caches; indexed documents in .belay stay
