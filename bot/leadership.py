@@ -1,4 +1,4 @@
-"""Who of several processes does what only one may do: schedules, syncs, the indexing of sessions."""
+"""Who of several processes does what only one may do: schedules, syncs, indexing of sessions."""
 
 from __future__ import annotations
 
