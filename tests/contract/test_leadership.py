@@ -1,0 +1,104 @@
+"""The contract of leads: of several processes one does what only one may do."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from contract.redis_prefix import redis_of
+
+from adapters.memory.leadership import MemoryLeadership
+from adapters.redis.leadership import RedisLeadership
+from adapters.sqlite.leadership import SqliteLeadership
+from bot.errors import StorageError
+from bot.leadership import Leadership
+
+LONG, SHORT, PATIENCE = 60.0, 0.05, 20.0  # seconds
+Make = Callable[[], Leadership]
+
+
+@pytest.fixture(params=["memory", "sqlite", "redis"])
+async def process(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Make]:
+    """Makes the leadership of one more process."""
+    leads: dict[str, tuple[object, float]] = {}
+    match request.param:
+        case "memory":
+            yield lambda: MemoryLeadership(leads)
+        case "sqlite":
+            yield lambda: SqliteLeadership(tmp_path / "home" / "leads.db")
+        case _:
+            async with redis_of(request) as server:
+                yield lambda: RedisLeadership(server)
+
+
+async def until_led(process: Leadership, task: str) -> None:
+    end = time.monotonic() + PATIENCE
+    while not await process.lead(task, LONG):
+        assert time.monotonic() < end, "a lead did not end"
+        await asyncio.sleep(0.01)
+
+
+async def test_whoever_asks_first_leads(process: Make) -> None:
+    first, second = process(), process()
+    assert await first.lead("sync", LONG)
+    assert not await second.lead("sync", LONG)
+
+
+async def test_the_leader_may_ask_again(process: Make) -> None:
+    first, second = process(), process()
+    assert await first.lead("sync", LONG)
+    assert await first.lead("sync", LONG)
+    assert not await second.lead("sync", LONG)
+
+
+async def test_each_task_has_a_leader_of_its_own(process: Make) -> None:
+    first, second = process(), process()
+    assert await first.lead("sync", LONG)
+    assert await second.lead("sessions", LONG)
+
+
+async def test_a_lead_that_is_not_prolonged_ends(process: Make) -> None:
+    """A process that was killed keeps nobody from its work for ever."""
+    killed, other = process(), process()
+    assert await killed.lead("sync", SHORT)
+    await until_led(other, "sync")
+    assert not await killed.lead("sync", LONG)
+
+
+async def test_asking_again_prolongs(process: Make) -> None:
+    first, second = process(), process()
+    assert await first.lead("sync", SHORT)
+    if await first.lead("sync", LONG):  # not when the machine stood still for that long
+        await asyncio.sleep(2 * SHORT)
+        assert not await second.lead("sync", LONG)
+
+
+async def test_a_lead_can_be_left(process: Make) -> None:
+    first, second = process(), process()
+    assert await first.lead("sync", LONG)
+    await first.leave("sync")
+    assert await second.lead("sync", LONG)
+
+
+async def test_nobody_leaves_for_another(process: Make) -> None:
+    first, second = process(), process()
+    assert await first.lead("sync", LONG)
+    await second.leave("sync")
+    await second.leave("never led")
+    assert not await second.lead("sync", LONG)
+
+
+async def test_one_of_many_that_ask_at_once(process: Make) -> None:
+    several = [process() for _ in range(12)]
+    led = await asyncio.gather(*(one.lead("sync", LONG) for one in several))
+    assert sum(led) == 1
+
+
+async def test_a_file_that_is_no_database_is_a_storage_error(tmp_path: Path) -> None:
+    path = tmp_path / "leads.db"
+    path.write_text("not a database, and longer than the header of one" * 40)
+    with pytest.raises(StorageError, match="who leads"):
+        await SqliteLeadership(path).lead("sync", LONG)
