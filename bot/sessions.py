@@ -8,7 +8,7 @@ a chat without a long pause.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
@@ -46,6 +46,15 @@ class SessionTurn:
     link: str = ""  # opens the message, where the platform has such links
     said: str = ""  # a question as others saw it, where that differs
     session: str = ""  # set by the log
+
+    def moved(self, old: str, new: str) -> SessionTurn:
+        """The turn after its place "platform:id:" has got a new id."""
+        renamed = {
+            name: new + key.removeprefix(old)
+            for name in ("conversation", "talk")
+            if (key := str(getattr(self, name))).startswith(old)
+        }
+        return replace(self, **renamed)  # type: ignore[arg-type]  # both are strings
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +100,12 @@ def follows(turn: SessionTurn, last: SessionTurn | None, pause: timedelta = PAUS
     """Whether `turn` belongs to the session of `last`, the turn before it in its conversation."""
     if last is None or turn.talk != last.talk:
         return False
-    threaded = not turn.conversation.endswith(":")
-    return threaded or abs(turn.at - last.at) <= pause
+    return is_threaded(turn) or abs(turn.at - last.at) <= pause
+
+
+def is_threaded(turn: SessionTurn) -> bool:
+    """Whether it was said in a thread or a topic, which is one session however long it rests."""
+    return not turn.conversation.endswith(":")
 
 
 def drawn_from(answer: Answer) -> tuple[Document, ...]:

@@ -36,11 +36,7 @@ class MemorySessions(SessionLog):
 
     async def move(self, old: str, new: str) -> None:
         for turn in self._turns.values():
-            self._turns[turn.id] = replace(
-                turn,
-                conversation=_moved(turn.conversation, old, new),
-                talk=_moved(turn.talk, old, new),
-            )
+            self._turns[turn.id] = turn.moved(old, new)
 
     def _session(self, turn: SessionTurn) -> str:
         said = self._of(turn.conversation)
@@ -55,7 +51,3 @@ class MemorySessions(SessionLog):
         ids = [turn.id for turn in self._turns.values() if turn.session == session]
         for name in ids[: max(len(ids) - self._stored, 0)]:
             del self._turns[name]
-
-
-def _moved(key: str, old: str, new: str) -> str:
-    return new + key.removeprefix(old) if key.startswith(old) else key

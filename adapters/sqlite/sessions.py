@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from adapters.sqlite.small_file import SmallFile
+from adapters.turn_json import scope_json, scope_of
 from bot.sessions import PAUSE, STORED, Selection, SessionLog, SessionTurn, follows
-from graph.model import Scope, SourceType
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS turns (
@@ -122,7 +122,7 @@ def _row(turn: SessionTurn) -> tuple[object, ...]:
         turn.text,
         turn.at.astimezone(UTC).isoformat(),
         turn.question_id,
-        _scope_json(turn.scope),
+        scope_json(turn.scope),
         turn.verified,
         json.dumps(turn.behind, ensure_ascii=False),
         turn.link,
@@ -135,32 +135,7 @@ def _turn(*row: Any) -> SessionTurn:
     names = [name.strip() for name in _COLUMNS.split(",")]
     values = dict(zip(names, row, strict=True))
     values["at"] = datetime.fromisoformat(values["at"])
-    values["scope"] = _scope(values["scope"])
+    values["scope"] = scope_of(values["scope"])
     values["verified"] = bool(values["verified"])
     values["behind"] = tuple((source, path) for source, path in json.loads(values["behind"]))
     return SessionTurn(**values)
-
-
-def _scope_json(scope: Scope) -> str:
-    """What later decides whether the turn may be recalled; the private names are not kept."""
-    value = {item.name: _plain(getattr(scope, item.name)) for item in fields(scope)}
-    del value["private_names"]
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _scope(text: str) -> Scope:
-    value = {name: _whole(item) for name, item in json.loads(text).items()}
-    value["now"] = datetime.fromisoformat(value["now"])
-    if value["source_types"] is not None:
-        value["source_types"] = frozenset(map(SourceType, value["source_types"]))
-    return Scope(**value)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, frozenset):
-        return sorted(map(_plain, value))
-    return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
-
-
-def _whole(value: Any) -> Any:
-    return frozenset(map(_whole, value)) if isinstance(value, list) else value

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
+from contract.redis_prefix import redis_of
 
 from adapters.memory.sessions import MemorySessions
+from adapters.redis.sessions import RedisSessions
 from adapters.sqlite.sessions import SqliteSessions
 from bot.errors import StorageError
 from bot.sessions import Role, Selection, SessionLog, SessionTurn
@@ -21,14 +24,16 @@ MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 Make = Callable[..., SessionLog]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
-    def made(**options: object) -> SessionLog:
-        if request.param == "memory":
-            return MemorySessions(**options)  # type: ignore[arg-type]  # both take the same
-        return SqliteSessions(tmp_path / "home" / "turns.db", **options)  # type: ignore[arg-type]
-
-    return made
+@pytest.fixture(params=["memory", "sqlite", "redis"])
+async def make(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Make]:
+    match request.param:
+        case "memory":
+            yield MemorySessions
+        case "sqlite":
+            yield partial(SqliteSessions, tmp_path / "home" / "turns.db")
+        case _:
+            async with redis_of(request) as server:
+                yield partial(RedisSessions, server)
 
 
 @pytest.fixture
