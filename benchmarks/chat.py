@@ -22,6 +22,7 @@ from bot.access import Grant, place_key
 from bot.chat import Place
 from bot.roll import open_roll
 from bot.running import stores
+from bot.settings import Settings
 from tests.servers.openai_server import OpenAIServer, Say
 from tests.servers.telegram_server import Group, Sent, TelegramServer, User
 
@@ -58,7 +59,7 @@ class Bot:
 
     async def idle(self) -> None:
         """Returns when every update was fetched, and none is worked on."""
-        async with stores(self.home, ["telegram"]) as kept:
+        async with stores(Settings(home=self.home), ["telegram"]) as kept:
             while True:
                 if not self.server.updates.waiting and not await kept.inbox.waiting():
                     return

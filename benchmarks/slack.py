@@ -30,6 +30,7 @@ from bot.access import Grant, place_key
 from bot.chat import Place
 from bot.roll import open_roll
 from bot.running import stores
+from bot.settings import Settings
 from tests.servers.openai_server import OpenAIServer, Request, Say, Step, delta_chunk
 from tests.servers.slack_server import MENTION, Call, Channel, SlackServer, User
 
@@ -113,7 +114,7 @@ class Workspace:
 
     async def idle(self) -> None:
         """Returns when no event is worked on."""
-        async with stores(self.home, ["slack"]) as kept:
+        async with stores(Settings(home=self.home), ["slack"]) as kept:
             while True:
                 if not await kept.inbox.waiting():
                     return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 from pydantic import Field, field_validator
 
@@ -18,6 +19,11 @@ class RedisSettings(Section):
     prefix: str = "belay"  # of its keys: a bot each on one server
     timeout: float = Field(default=2.0, gt=0)  # seconds for one command
     start_timeout: float = Field(default=30.0, ge=0)  # for a server that is starting
+    sessions_days: int = Field(default=365, ge=1, le=3650)  # for what was said, since the last word
+
+    @property
+    def sessions_kept(self) -> timedelta:
+        return timedelta(days=self.sessions_days)
 
     @field_validator("prefix")
     @classmethod

@@ -17,7 +17,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Literal
 
 from bot.access import Access, Roll
@@ -32,6 +31,7 @@ from bot.groups import PlatformGroups
 from bot.home import Home, Pages
 from bot.inbox import Desk
 from bot.ingest.lock import as_seen
+from bot.leadership import Leadership
 from bot.library import LOCK_FILE, readable_sources
 from bot.limits import Allowance, Limiter, Rates
 from bot.minutes import Minutes
@@ -47,7 +47,7 @@ from bot.threads import FollowedThreads
 from bot.traces import TraceLog
 from graph.model import Scope
 
-INBOX_FILE, THREADS_FILE = "inbox.db", "threads.db"
+INBOX_FILE, THREADS_FILE, LEADS_FILE = "inbox.db", "threads.db", "leads.db"
 
 _SAME_SIGNAL = 0.5  # seconds
 
@@ -78,15 +78,18 @@ class Stores:
     roll: Roll
     feedback: FeedbackLog
     threads: FollowedThreads
+    sessions: SessionLog
+    leadership: Leadership
     allowance: Callable[[Rates], Allowance] = Limiter
 
 
 @asynccontextmanager
-async def stores(home: Path, platforms: Sequence[str]) -> AsyncIterator[Stores]:
-    """The stores under `home`, with an inbox of which only events of `platforms` are taken.
+async def stores(settings: Settings, platforms: Sequence[str]) -> AsyncIterator[Stores]:
+    """The stores in the data folder, with an inbox of which only events of `platforms` are taken.
 
     Raises StorageError.
     """
+    home = settings.home
     inbox: Mailbox = await factory("inbox.sqlite")(home / INBOX_FILE, platforms=platforms)
     try:
         yield Stores(
@@ -94,6 +97,8 @@ async def stores(home: Path, platforms: Sequence[str]) -> AsyncIterator[Stores]:
             open_roll(home),
             factory("feedback.sqlite")(home / FEEDBACK_FILE),
             factory("threads.sqlite")(home / THREADS_FILE),
+            open_log(settings),
+            factory("leadership.sqlite")(home / LEADS_FILE),
         )
     finally:
         await inbox.close()
@@ -104,7 +109,7 @@ async def chosen_stores(settings: Settings, platforms: Sequence[str]) -> AsyncIt
     """Those in the Redis that the settings name, which other replicas use as well; without one
     those in the data folder. Raises SettingsError, StorageError."""
     if not settings.redis_url:
-        async with stores(settings.home, platforms) as kept:
+        async with stores(settings, platforms) as kept:
             yield kept
         return
     async with shared_server(settings) as server:
@@ -113,6 +118,8 @@ async def chosen_stores(settings: Settings, platforms: Sequence[str]) -> AsyncIt
             factory("roll.redis")(server),
             factory("feedback.redis")(server),
             factory("threads.redis")(server),
+            open_log(settings, server),
+            factory("leadership.redis")(server),
             partial(factory("limits.redis"), server),
         )
 
@@ -126,11 +133,13 @@ class Bot:
         self._receiving = 0  # platforms
         self._watch = make_watch(settings.oncall, settings.home)
         self._platforms: dict[str, Platform] = {}  # made when there is somebody to hand events to
-        log, access = open_log(settings), settings.access
+        access = settings.access
         groups = PlatformGroups(access.directory().groups, self._platforms, access.groups_every)
         gate = make_access(settings, kept.roll, groups)
-        self._answering = _answering(app, kept, gate, self._watch, self._minutes(app, kept, log))
-        self._runs = SessionRuns(app, log, app.sessions) if app.sessions else None
+        self._answering = _answering(app, kept, gate, self._watch, self._minutes(app, kept))
+        self._runs = (
+            SessionRuns(app, kept.sessions, app.sessions, kept.leadership) if app.sessions else None
+        )
         wanted = Wanted(self._answering.on_added, _home(app, gate), kept.threads)
         self._platforms.update((platform.name, platform) for platform in make(wanted))
         self._desk = Desk(
@@ -176,10 +185,10 @@ class Bot:
         if self._runs is not None:
             yield self._runs.run()
 
-    def _minutes(self, app: App, kept: Stores, log: SessionLog) -> Minutes:
+    def _minutes(self, app: App, kept: Stores) -> Minutes:
         settings = app.settings
         return Minutes(
-            log,
+            kept.sessions,
             index=app.sessions,
             drop_traces=TraceLog(settings.home).forget,
             audit=open_audit(settings.home, settings.audit),

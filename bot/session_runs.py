@@ -4,31 +4,47 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from pathlib import Path
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from bot.app import App, Library
-from bot.errors import BotError, SyncBusy
+from bot.errors import BotError, StorageError, SyncBusy
 from bot.ingest.sessions import SessionReport, index_sessions
-from bot.ports import KnowledgeIndex
+from bot.leadership import Leadership
+from bot.ports import KnowledgeIndex, SharedServer
 from bot.progress import Progress
 from bot.registry import factory
 from bot.sessions import SessionLog
 from bot.settings import Settings
+from bot.shared import shared_server
 from graph.errors import GraphError
 
 TURNS_FILE, LOCK_FILE = "turns.db", "sessions.lock"
+TASK = "sessions"
 
 _log = logging.getLogger(__name__)
 
 
-def open_log(settings: Settings, home: Path | None = None) -> SessionLog:
-    """The session log of a data folder, by default that of the settings."""
-    log: SessionLog = factory("sessions.sqlite")(
-        (home or settings.home) / TURNS_FILE,
-        stored=settings.sessions.stored,
-        pause=settings.sessions.pause_time,
-    )
+def open_log(settings: Settings, server: SharedServer | None = None) -> SessionLog:
+    """The session log that the settings name: in `server` when they name one, else a file."""
+    chosen = settings.sessions
+    bounds = {"stored": chosen.stored, "pause": chosen.pause_time}
+    log: SessionLog
+    if server is None:
+        log = factory("sessions.sqlite")(settings.home / TURNS_FILE, **bounds)
+    else:
+        log = factory("sessions.redis")(server, life=settings.redis.sessions_kept, **bounds)
     return log
+
+
+@asynccontextmanager
+async def opened_log(settings: Settings) -> AsyncIterator[SessionLog]:
+    """The same for a command, with its server. Raises SettingsError, StorageError."""
+    if not settings.redis_url:
+        yield open_log(settings)
+        return
+    async with shared_server(settings) as server:
+        yield open_log(settings, server)
 
 
 async def index_said(
@@ -51,10 +67,17 @@ async def index_said(
 
 
 class SessionRuns:
-    """The indexer beside a running bot. A run that fails is made up for by the next one."""
+    """The indexer beside a running bot. A run that fails is made up for by the next one.
 
-    def __init__(self, app: App, log: SessionLog, index: KnowledgeIndex) -> None:
+    An index that several replicas share is kept by the one that leads; each keeps a file of its
+    own itself.
+    """
+
+    def __init__(
+        self, app: App, log: SessionLog, index: KnowledgeIndex, leadership: Leadership
+    ) -> None:
         self._app, self._log, self._index = app, log, index
+        self._leadership = leadership
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -68,11 +91,16 @@ class SessionRuns:
         try:
             async with asyncio.timeout(seconds):
                 await self.once()
+                await self._leadership.leave(TASK)
         except TimeoutError:
             _log.info("conversations were not indexed within %s s; the next start does it", seconds)
+        except StorageError as error:
+            _log.info("the lead could not be given up: %s", error)
 
     async def once(self) -> None:
         try:
+            if not await self._leads():
+                return
             report = await index_said(self._app, self._log, self._index)
         except SyncBusy:
             _log.info("conversations are being indexed by another process")
@@ -80,3 +108,9 @@ class SessionRuns:
             _log.warning("conversations were not indexed: %s", error)
         else:
             _log.info("conversations: %d new, %d removed", report.embedded, report.removed)
+
+    async def _leads(self) -> bool:
+        settings = self._app.settings
+        if not settings.weaviate_url:
+            return True
+        return await self._leadership.lead(TASK, 2 * settings.sessions.seconds_between)

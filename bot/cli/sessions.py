@@ -9,31 +9,29 @@ from pathlib import Path
 from bot.app import Library, open_sessions, opened_library
 from bot.cli.output import to_json
 from bot.histories.load import load_history
-from bot.session_runs import index_said, open_log
-from bot.sessions import SessionTurn
+from bot.session_runs import index_said, opened_log
+from bot.sessions import SessionLog, SessionTurn
 from bot.settings import Settings
 from bot.terminal import Terminal
 
 
 async def index(settings: Settings, terminal: Terminal) -> None:
-    async with opened_library(settings) as library:
-        await _index(library, terminal)
+    async with opened_library(settings) as library, opened_log(settings) as log:
+        await _index(library, log, terminal)
 
 
 async def load(settings: Settings, terminal: Terminal, files: Sequence[Path]) -> None:
-    log = open_log(settings)
-    async with opened_library(settings) as library:
+    async with opened_library(settings) as library, opened_log(settings) as log:
         for path in files:
             loaded = await load_history(path, log, library.index, settings.access.tenant)
             terminal.plain(f"{path.name}: {loaded.sessions} sessions, {loaded.turns} turns")
-        await _index(library, terminal)
+        await _index(library, log, terminal)
 
 
-async def _index(library: Library, terminal: Terminal) -> None:
+async def _index(library: Library, log: SessionLog, terminal: Terminal) -> None:
     sessions = await open_sessions(library, library.settings.home)
     progress = terminal.progress()
     try:
-        log = open_log(library.settings)
         report = await index_said(library, log, sessions, progress=progress)
     finally:
         progress.end()
@@ -47,8 +45,9 @@ async def _index(library: Library, terminal: Terminal) -> None:
 async def show(settings: Settings, terminal: Terminal, as_json: bool) -> None:
     """Places, and how much is kept of each; never what was said."""
     places: dict[str, list[SessionTurn]] = defaultdict(list)
-    for turn in await open_log(settings).all():
-        places[turn.talk].append(turn)
+    async with opened_log(settings) as log:
+        for turn in await log.all():
+            places[turn.talk].append(turn)
     rows = [_row(talk, turns) for talk, turns in sorted(places.items())]
     if as_json:
         terminal.plain(to_json(rows))

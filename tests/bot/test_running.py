@@ -18,8 +18,10 @@ from adapters.memory.embedder import HashEmbedder
 from adapters.memory.feedback import MemoryFeedback
 from adapters.memory.inbox import MemoryInbox
 from adapters.memory.index import MemoryIndex
+from adapters.memory.leadership import MemoryLeadership
 from adapters.memory.platform import MemoryPlatform
 from adapters.memory.roll import MemoryRoll
+from adapters.memory.sessions import MemorySessions
 from adapters.memory.threads import MemoryThreads
 from bot.access import Grant, place_key
 from bot.app import App
@@ -51,7 +53,14 @@ def app(tmp_path: Path) -> App:
 
 @pytest.fixture
 def kept() -> Stores:
-    return Stores(MemoryInbox(), MemoryRoll(), MemoryFeedback(), MemoryThreads())
+    return Stores(
+        MemoryInbox(),
+        MemoryRoll(),
+        MemoryFeedback(),
+        MemoryThreads(),
+        MemorySessions(),
+        MemoryLeadership(),
+    )
 
 
 @pytest.fixture
@@ -191,12 +200,15 @@ async def test_op_01_what_waits_at_the_end_is_answered_by_the_next_process(
 ) -> None:
     """The question was stored and the process ended: the next one answers it, once."""
     question = asks(BOSS, "which port does billing use?")
-    async with stores(tmp_path, ["telegram"]) as kept:
+    async with stores(Settings(home=tmp_path), ["telegram"]) as kept:
         assert await kept.inbox.put(question)
         assert not await kept.inbox.put(question)
     for answered in (True, False):
         telegram, stop = MemoryPlatform("telegram"), asyncio.Event()
-        async with stores(tmp_path, ["telegram"]) as kept, asyncio.TaskGroup() as group:
+        async with (
+            stores(Settings(home=tmp_path), ["telegram"]) as kept,
+            asyncio.TaskGroup() as group,
+        ):
             bot = Bot(app, kept, lambda wanted, made=telegram: [made])
             group.create_task(bot.run(stop))
             if answered:
@@ -209,7 +221,7 @@ async def test_op_01_what_waits_at_the_end_is_answered_by_the_next_process(
 
 
 async def test_events_of_platforms_without_a_token_wait(tmp_path: Path) -> None:
-    async with stores(tmp_path, ["slack"]) as kept:
+    async with stores(Settings(home=tmp_path), ["slack"]) as kept:
         await kept.inbox.put(asks(BOSS, "hello?"))
         assert await kept.inbox.take("me", 1.0) is None
         assert await kept.inbox.waiting() == 1
@@ -225,9 +237,9 @@ async def test_sc_08_platforms_are_told_whose_groups_to_leave(
 
 
 async def test_who_was_let_in_stays_so(app: App, tmp_path: Path) -> None:
-    async with stores(tmp_path, ["telegram"]) as kept:
+    async with stores(Settings(home=tmp_path), ["telegram"]) as kept:
         await kept.roll.save(Grant(ANN.key))
-    async with stores(tmp_path, ["telegram"]) as kept:
+    async with stores(Settings(home=tmp_path), ["telegram"]) as kept:
         assert await kept.roll.grant(ANN.key) is not None
 
 

@@ -27,6 +27,7 @@ from adapters.sqlite.roll import SqliteRoll
 from bot.access import Grant
 from bot.roll import ROLL_FILE
 from bot.running import stores
+from bot.settings import Settings
 from tests.servers.telegram_server import TelegramServer, User
 
 ROOT = Path(__file__).parents[2]
@@ -79,7 +80,10 @@ class Installed:
 
     async def inbox_holds(self, questions: int) -> None:
         """Returns when so many are open in the inbox, which the process shares with us."""
-        async with stores(self.home, ["telegram"]) as kept, asyncio.timeout(PATIENCE):
+        async with (
+            stores(Settings(home=self.home), ["telegram"]) as kept,
+            asyncio.timeout(PATIENCE),
+        ):
             while await kept.inbox.waiting() != questions:
                 await asyncio.sleep(0.1)  # a file has nothing to wait on
 
