@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from bot.errors import SettingsError
@@ -54,6 +55,17 @@ class Address:
         if self.topology is Topology.SENTINEL:
             return f"{self.primary} (sentinels {nodes})"
         return nodes
+
+
+def missing_file(address: Address) -> SettingsError | None:
+    """What is wrong with the files of TLS, which the library would not name."""
+    for name, path in address.files.items():
+        if not Path(path).is_file():
+            return SettingsError(
+                f"BELAY_REDIS_URL: {name} names {path}, and there is no such file.",
+                "Give the path of a PEM file that this process can read.",
+            )
+    return None
 
 
 def parse(url: str) -> Address:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from redis import exceptions
 
 from adapters.redis import checks, clients
-from adapters.redis.address import Address, parse
+from adapters.redis.address import Address, missing_file, parse
 from adapters.redis.faults import described, passing, storage_faults
 from bot.errors import StorageError
 from bot.ports import Finding, SharedServer
@@ -81,7 +81,10 @@ class Server(SharedServer):
 
     async def ready(self) -> None:
         """Waits `waits.ready` seconds for a server that is starting or failing over; what a
-        person has to correct is raised at once."""
+        person has to correct is raised at once: a file of TLS that is not there as SettingsError.
+        """
+        if wrong := await asyncio.to_thread(missing_file, self.address):
+            raise wrong
         end = time.monotonic() + self._waits.ready
         while True:
             try:

@@ -12,9 +12,11 @@ import pytest
 
 from adapters.redis.feedback import RedisFeedback
 from adapters.redis.inbox import RedisInbox
+from adapters.redis.leadership import RedisLeadership
 from adapters.redis.limits import RedisLimiter
 from adapters.redis.roll import RedisRoll
 from adapters.redis.server import Server, Waits
+from adapters.redis.sessions import RedisSessions
 from adapters.redis.threads import RedisThreads
 from bot.access import Code, Grant
 from bot.chat import Reply
@@ -23,6 +25,7 @@ from bot.errors import StorageError
 from bot.feedback import Feedback, Vote
 from bot.limits import Rate, Rates, Verdict
 from bot.ports import Taken
+from bot.sessions import Selection, SessionTurn
 from tests.contract.inbox_events import LEASE, OPS, START, event, take, taken_texts
 from tests.servers.redis_cluster import cluster, watched
 from tests.servers.redis_server import NEEDED, RedisServer, available
@@ -175,6 +178,13 @@ async def test_a_user_with_the_rights_of_the_readme_can_do_all(server: RedisServ
         assert await inbox.done(taken)
     shared = Server(url, waits=QUICK)
     assert [finding.state for finding in await shared.check()] == ["ok"]
+    assert await RedisLeadership(shared).lead("sync", 60)
+    await RedisLeadership(shared).leave("sync")
+    log = RedisSessions(shared)
+    await log.add([SessionTurn("1", "message", "c1:", "c1:", "p", "hello", START)])
+    await log.move("c1:", "c2:")
+    assert [turn.text for turn in await log.all()] == ["hello"]
+    assert await log.forget(Selection(person="p"))
     await shared.close()
 
 
@@ -231,6 +241,13 @@ async def test_rd_07_every_key_goes_by_itself_but_the_grants(server: RedisServer
     await roll.save(Grant("telegram:1"))
     await roll.save_code(Code("ABCD2345", "telegram:2", START))
     await RedisFeedback(shared).save(Feedback("aaaaaaaaaaaa", "telegram:1", Vote.UP, START))
+    sessions = RedisSessions(shared)
+    await sessions.add(
+        [SessionTurn(str(n), "message", f"c{n}:", "c", "p", "t", START) for n in range(9)]
+    )
+    await sessions.move("c1:", "c11:")
+    await sessions.forget(Selection(person="p", conversation="c2:"))
+    assert await RedisLeadership(shared).lead("sync", 60)
     await shared.ready()
     with server.client() as client:
         keys = [str(key) for key in client.keys("*")]

@@ -104,6 +104,22 @@ async def test_a_turn_recorded_again_is_still_one(log: SessionLog) -> None:
     assert [(one.id, one.text) for one in found] == [("a", "a better answer"), ("b", "b")]
 
 
+async def test_an_answer_of_the_same_moment_stands_below_its_question(log: SessionLog) -> None:
+    await log.add([turn("z:question"), turn("a:answer"), turn("m:message")])
+    assert names(await log.recent("slack:C1:", 9)) == ["z:question", "a:answer", "m:message"]
+    assert [one.id for one in await log.all()] == ["z:question", "a:answer", "m:message"]
+
+
+async def test_a_place_that_moves_keeps_its_sessions_apart(log: SessionLog) -> None:
+    moments = [START, START + MINUTE, START + 5 * HOUR]
+    await log.add([turn(str(n), at, conversation="telegram:-1:") for n, at in enumerate(moments)])
+    before = [(one.id, one.session) for one in await log.recent("telegram:-1:", 9)]
+    await log.move("telegram:-1:", "telegram:-100:")
+    after = await log.recent("telegram:-100:", 9)
+    assert [(one.id, one.session) for one in after] == before
+    assert list(await log.recent("telegram:-1:", 9)) == []
+
+
 async def test_a_pause_begins_a_new_session(log: SessionLog) -> None:
     moments = [START, START + 30 * MINUTE, START + 89 * MINUTE, START + 150 * MINUTE]
     await log.add([turn(str(n), at) for n, at in enumerate(moments)])
@@ -202,6 +218,16 @@ async def test_two_processes_lose_no_turn(tmp_path: Path) -> None:
     found = await one.recent("slack:C1:", 99)
     assert {item.id for item in found} == {f"{who}{n}" for who in "ab" for n in range(25)}
     assert len({item.session for item in found}) == 1
+
+
+async def test_rd_07_a_redis_keeps_a_bounded_number_of_turns(
+    request: pytest.FixtureRequest,
+) -> None:
+    async with redis_of(request) as server:
+        log = RedisSessions(server, kept=5, pause=HOUR)
+        await log.add([turn(str(n), START + n * 2 * HOUR) for n in range(9)])
+        assert names(await log.recent("slack:C1:", 99)) == ["4", "5", "6", "7", "8"]
+        assert len(await log.all()) == 5
 
 
 async def test_a_file_that_is_no_log_is_reported(tmp_path: Path) -> None:
