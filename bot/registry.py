@@ -37,6 +37,7 @@ FACTORIES: dict[str, str] = {
     "source.folder": "adapters.folder:create",
     "console": "adapters.console:create",
     "converters": "adapters.documents:create",
+    "traces.otel": "adapters.otel:create",
     "plots": "adapters.plots:create",
 }
 
