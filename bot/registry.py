@@ -20,6 +20,7 @@ FACTORIES: dict[str, str] = {
     "threads.sqlite": "adapters.sqlite.threads:SqliteThreads",
     "audit.sqlite": "adapters.sqlite.audit:SqliteAudit",
     "sessions.sqlite": "adapters.sqlite.sessions:SqliteSessions",
+    "copy.sqlite": "adapters.sqlite.copies:copy",
     "server.redis": "adapters.redis.server:create",
     "inbox.redis": "adapters.redis.inbox:RedisInbox",
     "roll.redis": "adapters.redis.roll:RedisRoll",

@@ -11,7 +11,7 @@ from bot.app import App, opened
 from bot.cli.access import note_first_code
 from bot.cli.chat import NOTHING_INDEXED, Asking, converse
 from bot.cli.sync import bring_up_to_date, keep_up_to_date
-from bot.errors import SourceError
+from bot.errors import SourceError, SyncBusy
 from bot.platforms import configured
 from bot.ports import Platform
 from bot.settings import Settings
@@ -40,7 +40,7 @@ async def run_bot(settings: Settings, terminal: Terminal, watch: bool) -> None:
 async def _synced(app: App, terminal: Terminal) -> None:
     try:
         await bring_up_to_date(app, terminal)
-    except SourceError as error:  # what is indexed already still answers
+    except (SourceError, SyncBusy) as error:  # what is indexed already still answers
         terminal.note(f"not synced: {error} {error.remedy}")
 
 
