@@ -45,7 +45,10 @@ USER 10001:10001
 WORKDIR /data
 VOLUME /data
 
-# No HEALTHCHECK: there is no server to ask yet. `belay doctor` also asks the chat model, and a
-# container restarted because a remote model is down would lose the questions it is answering.
+# Whether the process lives, not whether it can answer: a container that is restarted because Redis
+# or a remote model is down would lose time, and help nobody. Balancers ask /readyz.
+HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
+    CMD ["python", "-c", "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ.get('BELAY_HTTP', '8080').rpartition(':')[2] + '/healthz', timeout=4)"]
+
 ENTRYPOINT ["belay"]
 CMD ["run"]

@@ -6,7 +6,7 @@ Whoever was not let in learns how to ask for it and nothing else: no search, no 
 from __future__ import annotations
 
 import logging
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,15 +14,16 @@ from typing import Literal
 
 from bot import buttons
 from bot.access import Access, Role, Roll, is_personal, place_key
-from bot.asked import about, named
-from bot.asking import Asking, Keep, Way, question_id
+from bot.asked import about, named, unread
+from bot.asking import Asking, Keep, Way
 from bot.auditor import Auditor
-from bot.chat import Incoming, Kind, Place, Reply
+from bot.chat import Incoming, Kind, Place, Reply, question_id
 from bot.commands.call import Ask, Call, Command, Desk, may_use, parse
 from bot.commands.called import Called, called
 from bot.commands.table import find
 from bot.feedback import FeedbackLog
 from bot.hand_off import HandOff, OnDuty
+from bot.meter import Meter
 from bot.minutes import Minutes
 from bot.oncall import Watch
 from bot.oncall_question import inquiry
@@ -31,14 +32,13 @@ from bot.ports import Conversation, Sources
 from bot.posting import Posting
 from bot.pressing import Pressing
 from bot.recall import Bounds, Offer, Recall, room
-from bot.texts import attachment, language_of, literal_code, text
+from bot.texts import language_of, literal_code, text
 from bot.threads import FollowedThreads
 from graph.machine import Machine
 from graph.model import Language, Question, Scope, Turn
 
 _log = logging.getLogger(__name__)
 
-_NAMED = 5  # attachments
 _OF_ONE_ORGANISATION = frozenset({"slack"})  # whose people alone can add the bot to a channel
 _HOURS_FROM = timedelta(hours=2)  # from here on an age is told in hours
 
@@ -49,8 +49,8 @@ class Answering:
     `sources` lists what a scope may read, `keep` stores traces, `auditor` writes down who asked and
     `minutes` what was said, `contact` is who can always be asked, `on_duty` who is on call,
     `watch` is what /oncall answers from, `web` allows the web search in chats. `threads` are those
-    in which the bot needs no mention. `roots` names the one slash command of platforms that have
-    one.
+    in which the bot needs no mention. `meter` counts. `roots` names the one slash command of
+    platforms that have one.
     """
 
     def __init__(
@@ -69,6 +69,7 @@ class Answering:
         on_duty: OnDuty | None = None,
         watch: Watch | None = None,
         threads: FollowedThreads | None = None,
+        meter: Meter | None = None,
         roots: Mapping[str, str] | None = None,
         leave_strangers: bool = True,
         bounds: Bounds | None = None,
@@ -80,7 +81,13 @@ class Answering:
         self._minutes = minutes
         self._moves = Moves()
         self._asking = Asking(
-            machine, self._recall, keep, moves=self._moves, auditor=auditor, minutes=minutes
+            machine,
+            self._recall,
+            keep,
+            moves=self._moves,
+            auditor=auditor,
+            minutes=minutes,
+            meter=meter,
         )
         self._pressing = Pressing(
             self._asking,
@@ -298,7 +305,7 @@ class Answering:
             conversation,
             way=ask.way,
             before=self._late_note(event, words) if late else (),
-            after=_unread(event, words),
+            after=unread(event, words),
         )
 
     async def _history(self, event: Incoming, scope: Scope) -> tuple[Turn, ...]:
@@ -334,15 +341,3 @@ def _language(called: Called, event: Incoming) -> Language:
     plain = called.command is not None and not called.command.changes
     name = "" if called.name.isascii() else called.name
     return language_of(f"{name} {called.argument}" if plain else "", event.language)
-
-
-def _unread(event: Incoming, words: str) -> list[str]:
-    """That pictures and files beside the question were not read."""
-    if not event.attachments:
-        return []
-    language, counted = language_of(words, event.language), Counter(event.attachments)
-    shown = [
-        attachment(name, language) + (f" × {n}" if n > 1 else "") for name, n in counted.items()
-    ]
-    names = ", ".join(shown[:_NAMED]) + (", …" if len(shown) > _NAMED else "")
-    return [text("not_read", language, names=names)]

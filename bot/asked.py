@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from bot.chat import Incoming
 from bot.subject import alert_names, subject
+from bot.texts import attachment, language_of, text
 from graph.followup import needs_context
 from graph.mentions import weight
 from graph.model import Turn
 from graph.smalltalk import is_blank, is_small_talk
 
 _SHORT = 2  # words
+_NAMED = 5  # attachments
 
 
 def about(words: str, event: Incoming, history: Sequence[Turn]) -> str:
@@ -57,3 +60,15 @@ def named(words: str, event: Incoming) -> str:
     texts = [event.quote] if event.quote else [*event.context]
     found = [name for item in texts for name in alert_names(item.text)]
     return found[0] if found else subject(texts)
+
+
+def unread(event: Incoming, words: str) -> list[str]:
+    """That pictures and files beside the question were not read."""
+    if not event.attachments:
+        return []
+    language, counted = language_of(words, event.language), Counter(event.attachments)
+    shown = [
+        attachment(name, language) + (f" × {n}" if n > 1 else "") for name, n in counted.items()
+    ]
+    names = ", ".join(shown[:_NAMED]) + (", …" if len(shown) > _NAMED else "")
+    return [text("not_read", language, names=names)]

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from enum import StrEnum
-from hashlib import sha256
 
 from bot import buttons, logs
 from bot.auditor import Auditor
 from bot.chat import Incoming, Reply
+from bot.meter import Meter, Silent
 from bot.minutes import Minutes
 from bot.places import Moves
 from bot.ports import Conversation
@@ -26,8 +26,6 @@ from graph.state import Stage, Token
 from graph.text import question_language
 from graph.trace import Trace
 
-_ID_DIGITS = 12
-
 Keep = Callable[[Trace], Awaitable[None]]
 
 Readable = Callable[[Collection[Document], Scope], Awaitable[frozenset[Document]]]
@@ -42,14 +40,10 @@ class Way(StrEnum):
     INCIDENT = "incident"  # by what happens
 
 
-def question_id(event: Incoming) -> str:
-    """12 hexadecimal digits, the same for every attempt at the event."""
-    return sha256(event.key.encode()).hexdigest()[:_ID_DIGITS]
-
-
 class Asking:
     """`keep` stores the trace of each question, for `belay why`; `moves` knows where a place is
-    by the time that it is answered; `auditor` writes down who asked, `minutes` what was said."""
+    by the time that it is answered; `auditor` writes down who asked, `minutes` what was said;
+    `meter` counts."""
 
     def __init__(
         self,
@@ -60,8 +54,10 @@ class Asking:
         moves: Moves,
         auditor: Auditor | None = None,
         minutes: Minutes | None = None,
+        meter: Meter | None = None,
     ) -> None:
         self.machine = machine
+        self._meter = meter or Silent()
         self._runbooks = Runbooks(machine)
         self._recall, self._keep, self._moves = recall, keep, moves
         self._auditor, self._minutes = auditor, minutes
@@ -104,12 +100,15 @@ class Asking:
     async def audit(
         self, finished: Finished, question: Question, event: Incoming, way: str
     ) -> None:
-        """Writes down who asked. To be awaited when the answer has left: it may take a moment."""
+        """Counts the question and writes down who asked. To be awaited when the answer has left:
+        it may take a moment."""
+        self._meter.answered(finished, question, event.place.platform)
         if self._auditor is not None:
             await self._auditor(finished, question, event.person, event.place, way)
 
     async def note(self, question: Question, event: Incoming, way: str, outcome: Outcome) -> None:
-        """Writes down who asked what no search was made for; to be awaited like `audit`."""
+        """Counts and writes down what no search was made for; to be awaited like `audit`."""
+        self._meter.noted(event.place.platform, outcome)
         if self._auditor is not None:
             await self._auditor.note(question, event.person, event.place, way, outcome)
 

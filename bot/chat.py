@@ -8,9 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from hashlib import sha256
 from typing import Literal
 
 from graph.model import Answer, Outcome
+
+_ID_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,11 @@ class Incoming:
     @property
     def key(self) -> str:
         return f"{self.place.platform}:{self.place.id}:{self.message_id}:{self.kind}"
+
+
+def question_id(event: Incoming) -> str:
+    """12 hexadecimal digits, the same for every attempt at the event."""
+    return sha256(event.key.encode()).hexdigest()[:_ID_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)

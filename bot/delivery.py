@@ -161,11 +161,19 @@ class SigningConversation(Protocol):
 class TrackedConversation(Conversation):
     """A platform's conversation whose answer is kept and marked. Handlers get this one.
 
-    `answer` is called once for an event; what is said besides is not tracked.
+    `answer` is called once for an event; what is said besides is not tracked. `seen` is called
+    when the asker sees something for the first time.
     """
 
-    def __init__(self, inner: Conversation, outbox: Mailbox, taken: Taken) -> None:
+    def __init__(
+        self,
+        inner: Conversation,
+        outbox: Mailbox,
+        taken: Taken,
+        seen: Callable[[], None] = lambda: None,
+    ) -> None:
         self._inner, self._outbox, self._taken = inner, outbox, taken
+        self._seen: Callable[[], None] | None = seen
         self.journal = Journal(outbox, taken)
         if isinstance(inner, SigningConversation):
             inner.keep_sign_with(self._keep_sign)
@@ -178,12 +186,15 @@ class TrackedConversation(Conversation):
 
     async def progress(self, stage: str) -> None:
         await self._inner.progress(stage)
+        self._shown()
 
     async def stream(self, markdown: str) -> None:
         await self._inner.stream(markdown)
+        self._shown()
 
     async def say(self, reply: Reply) -> None:
         await self._inner.say(reply)
+        self._shown()
 
     async def answer(self, reply: Reply) -> None:
         kept = await self._outbox.keep(self._taken, reply)
@@ -193,6 +204,7 @@ class TrackedConversation(Conversation):
             async with self.journal.part(0) as go:
                 if go:
                     await self._inner.answer(kept)
+        self._shown()
         if self.journal.uncertain:
             await self.close_with(Reply(interrupted(self._taken.event)))
 
@@ -201,6 +213,11 @@ class TrackedConversation(Conversation):
         async with self.journal.part(CLOSING) as go:
             if go:
                 await self._inner.answer(reply)
+
+    def _shown(self) -> None:
+        seen, self._seen = self._seen, None
+        if seen is not None:
+            seen()
 
 
 def interrupted(event: Incoming) -> str:

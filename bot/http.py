@@ -1,4 +1,4 @@
-"""The one HTTP server of a process: `/healthz`, and whatever platforms mount for their webhooks."""
+"""The one HTTP server of a process: `/healthz`, further pages, and what platforms mount."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ class Answered:
 Handler = Callable[[Mapping[str, str], bytes], Awaitable[int | Answered]]
 """Takes the headers (names in lower case) and the body of a POST; returns at least the status."""
 
+Page = Callable[[], Awaitable[Answered]]
+"""What a GET shows."""
+
 HEALTH = "/healthz"
 
 
@@ -53,7 +56,8 @@ class Listening:
 class HttpServer(Mount):
     """An async context manager. `healthy` says whether the process can serve.
 
-    A handler that raises gives 500 and a line in the log: the sender tries again.
+    A handler that raises gives 500 and a line in the log: the sender tries again. So does a POST
+    to what is not mounted yet, until `complete` says that nothing more will be: 503.
     """
 
     def __init__(
@@ -62,6 +66,8 @@ class HttpServer(Mount):
         self._listening = listening or Listening()
         self._healthy = healthy
         self._handlers: dict[str, Handler] = {}
+        self._pages: dict[str, Page] = {}
+        self._complete = True
         self._runner: web.AppRunner | None = None
 
     @property
@@ -73,10 +79,19 @@ class HttpServer(Mount):
     def mount(self, path: str, handler: Handler) -> None:
         self._handlers[path] = handler
 
+    def show(self, path: str, page: Page) -> None:
+        """GETs of `path` get `page`, at any time from now on."""
+        self._pages[path] = page
+
+    def complete(self, complete: bool) -> None:
+        """Whether everything is mounted that is to be."""
+        self._complete = complete
+
     async def __aenter__(self) -> Self:
         """Raises SettingsError when the address cannot be listened to."""
         app = web.Application(client_max_size=self._listening.largest)
         app.router.add_get(HEALTH, self._health)
+        app.router.add_get("/{path:.*}", self._get)
         app.router.add_post("/{path:.*}", self._post)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=self._listening.grace)
         await runner.setup()
@@ -108,8 +123,20 @@ class HttpServer(Mount):
             return web.Response(text="ok\n")
         return web.Response(status=HTTPStatus.SERVICE_UNAVAILABLE, text="not ready\n")
 
+    async def _get(self, request: web.Request) -> web.Response:
+        page = self._pages.get(request.path)
+        if page is None:
+            raise web.HTTPNotFound
+        try:
+            return _response(await page())
+        except Exception:
+            _log.exception("the page %s failed", request.path)
+            return web.Response(status=HTTPStatus.INTERNAL_SERVER_ERROR)
+
     async def _post(self, request: web.Request) -> web.Response:
         handler = self._handlers.get(request.path)
+        if handler is None and not self._complete:
+            return web.Response(status=HTTPStatus.SERVICE_UNAVAILABLE)
         if handler is None:
             raise web.HTTPNotFound
         headers = {name.lower(): value for name, value in request.headers.items()}
@@ -120,10 +147,14 @@ class HttpServer(Mount):
             _log.exception("a request to %s failed", request.path)
             return web.Response(status=HTTPStatus.INTERNAL_SERVER_ERROR)
         if isinstance(answered, Answered):
-            return web.Response(
-                status=answered.status, text=answered.text, content_type=answered.content_type
-            )
+            return _response(answered)
         return web.Response(status=answered)
+
+
+def _response(answered: Answered) -> web.Response:
+    return web.Response(
+        status=answered.status, text=answered.text, content_type=answered.content_type
+    )
 
 
 def _reason(error: OSError) -> str:

@@ -17,14 +17,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from bot.chat import Incoming, Kind, Place, Reply
+from bot import logs
+from bot.chat import Incoming, Kind, Place, Reply, question_id
 from bot.delivery import LeaseLost, Mailbox, TrackedConversation
 from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone, StorageError
 from bot.limits import Allowance, Verdict, slow_down
+from bot.meter import Meter, Silent, Trouble
 from bot.pending import Joining, language_of, stops
 from bot.places import Closed
 from bot.ports import Conversation, Sink, Taken
-from bot.work import Ending, Work
+from bot.work import Ending, Work, cause, trouble_of
 from graph.phrases import say
 
 _log = logging.getLogger(__name__)
@@ -67,6 +69,7 @@ class Desk(Sink):
 
     `conversations` gives the way back for an event, `gone` is told of places that are closed to
     the bot, and `moved` of places with a new id before anything else from there is worked on.
+    `meter` is told what goes wrong, and when askers first see something.
     `clock` gives seconds since the epoch. One `run` for one Desk.
     """
 
@@ -80,12 +83,14 @@ class Desk(Sink):
         limiter: Allowance | None = None,
         gone: Callable[[Place], Awaitable[None]] | None = None,
         moved: Callable[[Incoming], Awaitable[None]] | None = None,
+        meter: Meter | None = None,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._inbox, self._conversations, self._handler = inbox, conversations, handler
         self._options = options or DeskOptions()
         self._limiter, self._gone, self._moved = limiter, gone, moved
+        self._meter = meter or Silent()
         self._clock, self._sleep = clock, sleep
         self._owner = f"{platform.node()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
         self._running: dict[int, Work] = {}
@@ -171,7 +176,8 @@ class Desk(Sink):
         except Exception:  # its lease runs out
             _log.exception("there is no way back for an event: %s", taken.event.key)
             return
-        work = Work(taken, TrackedConversation(inner, self._inbox, taken))
+        tracked = TrackedConversation(inner, self._inbox, taken, lambda: self._seen(taken))
+        work = Work(taken, tracked)
         self._running[taken.token] = work
         work.task = group.create_task(self._work(work))
         work.task.add_done_callback(lambda _: self._finished(taken))
@@ -180,13 +186,19 @@ class Desk(Sink):
         del self._running[taken.token]
         self._wake.set()
 
+    def _seen(self, taken: Taken) -> None:
+        event = taken.event
+        if event.kind is Kind.QUESTION and event.addressed and taken.attempt == 1:
+            self._meter.first_sign(event.place.platform, max(0.0, self._age(event)))
+
     async def _work(self, work: Work) -> None:
-        try:
-            await self._settled(self._attempt(work), work.taken.event)
-        except asyncio.CancelledError:
-            await self._settled(self._cut_short(work), work.taken.event)
-            if work.ending is None:
-                raise
+        with logs.question(question_id(work.taken.event)):
+            try:
+                await self._settled(self._attempt(work), work.taken.event)
+            except asyncio.CancelledError:
+                await self._settled(self._cut_short(work), work.taken.event)
+                if work.ending is None:
+                    raise
 
     async def _settled(self, work: Awaitable[None], event: Incoming) -> None:
         """One event must not end the others: if it cannot be settled, its lease runs out."""
@@ -201,7 +213,7 @@ class Desk(Sink):
         try:
             await self._serve(work)
         except Exception as raised:
-            await self._failed(work, _cause(raised))
+            await self._failed(work, cause(raised))
         else:
             await self._inbox.done(work.taken)
 
@@ -245,12 +257,17 @@ class Desk(Sink):
         if self._limiter is None or not counted:
             return False
         verdict = await self._limiter.admit(event)
+        if verdict is not Verdict.ADMITTED:
+            self._meter.trouble(event.place.platform, Trouble.LIMITED)
         if verdict is Verdict.TELL:
             await conversation.say(Reply(slow_down(event), private=True))
         return verdict is not Verdict.ADMITTED
 
     async def _failed(self, work: Work, error: Exception) -> None:
         event = work.taken.event
+        trouble = trouble_of(error)
+        if trouble is not None:
+            self._meter.trouble(event.place.platform, trouble)
         match error:
             case LeaseLost():
                 _log.info("another worker took over: %s", event.key)
@@ -265,6 +282,7 @@ class Desk(Sink):
                 await self._inbox.done(work.taken)
             case DeliveryFailed() if self._age(event) > self._options.give_up:
                 _log.error("given up, the platform was not reached: %s", event.key)
+                self._meter.trouble(event.place.platform, Trouble.GIVEN_UP)
                 await self._inbox.done(work.taken)
             case DeliveryFailed() | StorageError():
                 _log.warning("will be tried again: %s", error)
@@ -330,10 +348,3 @@ class Desk(Sink):
         await self._sleep(self._options.last_call)
         for work in list(self._running.values()):
             work.end(Ending.DRAINED)
-
-
-def _cause(raised: Exception) -> Exception:
-    """The one exception inside the groups that task groups wrap around it."""
-    while isinstance(raised, ExceptionGroup) and len(raised.exceptions) == 1:
-        raised = raised.exceptions[0]
-    return raised

@@ -29,7 +29,7 @@ LONGEST = 20_000  # characters of one message or traceback
 
 _question: ContextVar[str] = ContextVar("question", default="")
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {
-    *("message", "asctime", "question", "taskName", "repeated", "error"),
+    *("message", "asctime", "question", "taskName", "repeated", "error", "error_type"),
 }
 _VARIABLE = re.compile(r"0x[0-9a-f]+|\d+|'[^']*'|\"[^\"]*\"", re.IGNORECASE)
 _CONTROL = (*range(9), *range(11, 32), 127, *range(128, 160), 0x2028, 0x2029)
@@ -105,6 +105,8 @@ class Redaction(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg = _clean(_message(record))
         record.args = None
+        if record.exc_info and record.exc_info[0] is not None:
+            record.error_type = record.exc_info[0].__name__
         if record.exc_info and not record.exc_text:
             shown = traceback.format_exception if self._tracebacks else _in_short
             record.exc_text = "".join(shown(*record.exc_info)).rstrip()
@@ -175,8 +177,8 @@ def _origin(record: logging.LogRecord) -> tuple[object, ...]:
 
 
 class JsonFormatter(logging.Formatter):
-    """time (UTC), level, logger, message, and where they apply question, repeated, error, stack
-    and the record's `extra` values."""
+    """time (UTC), level, logger, message, and where they apply question, repeated, error_type,
+    error (with the traceback), stack and the record's `extra` values."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry: dict[str, Any] = {
@@ -186,6 +188,7 @@ class JsonFormatter(logging.Formatter):
             "message": record.getMessage(),
             "question": getattr(record, "question", ""),
             "repeated": getattr(record, "repeated", 0),
+            "error_type": getattr(record, "error_type", ""),
             "error": record.exc_text or "",
             "stack": record.stack_info or "",
         }

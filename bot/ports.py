@@ -221,6 +221,15 @@ class Completing(Protocol):
 
 
 @runtime_checkable
+class Receiving(Protocol):
+    """A platform that knows whether events come in. Optional."""
+
+    @property
+    def receiving(self) -> bool:
+        """True while the token is accepted, and the platform can be reached or reaches the bot."""
+
+
+@runtime_checkable
 class Linking(Protocol):
     """A platform whose messages have addresses. Optional."""
 
@@ -309,3 +318,6 @@ class Inbox(Protocol):
         """A place has a new id: pending events and what is remembered of them move."""
 
     async def waiting(self) -> int: ...
+
+    async def oldest(self) -> datetime | None:
+        """When the first of the events without an answer was sent, by its own time stamp."""

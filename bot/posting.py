@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from bot.access import Access
-from bot.asking import Asking, Way, question_id
+from bot.asking import Asking, Way
 from bot.buttons import Press
-from bot.chat import Incoming, Kind, Reply
+from bot.chat import Incoming, Kind, Reply, question_id
 from bot.commands.call import parse
 from bot.ports import Conversation
 from bot.recall import Offer, Recall, Remembered, covers

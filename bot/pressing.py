@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.access import Access
-from bot.asking import Asking, question_id
+from bot.asking import Asking
 from bot.buttons import Action, Press, parse
-from bot.chat import Incoming, Reply
+from bot.chat import Incoming, Reply, question_id
 from bot.feedback import Feedback, FeedbackLog, Vote
 from bot.hand_off import HandOff, cited_or_nearest
 from bot.ports import Conversation

@@ -21,6 +21,7 @@ FACTORIES: dict[str, str] = {
     "audit.sqlite": "adapters.sqlite.audit:SqliteAudit",
     "sessions.sqlite": "adapters.sqlite.sessions:SqliteSessions",
     "leadership.sqlite": "adapters.sqlite.leadership:SqliteLeadership",
+    "copy.sqlite": "adapters.sqlite.copies:copy",
     "server.redis": "adapters.redis.server:create",
     "inbox.redis": "adapters.redis.inbox:RedisInbox",
     "roll.redis": "adapters.redis.roll:RedisRoll",
@@ -40,6 +41,7 @@ FACTORIES: dict[str, str] = {
     "source.folder": "adapters.folder:create",
     "console": "adapters.console:create",
     "converters": "adapters.documents:create",
+    "traces.otel": "adapters.otel:create",
     "plots": "adapters.plots:create",
 }
 

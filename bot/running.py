@@ -34,9 +34,17 @@ from bot.ingest.lock import as_seen
 from bot.leadership import Leadership
 from bot.library import LOCK_FILE, readable_sources
 from bot.limits import Allowance, Limiter, Rates
+from bot.meter import Meter
 from bot.minutes import Minutes
 from bot.oncall import Watch, make_watch
-from bot.ports import Completing, Conversation, Linking, Platform, SourceRecord
+from bot.ports import (
+    Completing,
+    Conversation,
+    Linking,
+    Platform,
+    SharedServer,
+    SourceRecord,
+)
 from bot.registry import factory
 from bot.roll import make_access, open_roll
 from bot.session_runs import SessionRuns, open_log
@@ -81,6 +89,7 @@ class Stores:
     sessions: SessionLog
     leadership: Leadership
     allowance: Callable[[Rates], Allowance] = Limiter
+    server: SharedServer | None = None  # where they are, when other processes share them
 
 
 @asynccontextmanager
@@ -121,13 +130,19 @@ async def chosen_stores(settings: Settings, platforms: Sequence[str]) -> AsyncIt
             open_log(settings, server),
             factory("leadership.redis")(server),
             partial(factory("limits.redis"), server),
+            server,
         )
 
 
 class Bot:
-    """Every platform hands its events to one desk, which has them answered. For one `run`."""
+    """Every platform hands its events to one desk, which has them answered. For one `run`.
 
-    def __init__(self, app: App, kept: Stores, make: MakePlatforms) -> None:
+    `meter` is told of all that happens.
+    """
+
+    def __init__(
+        self, app: App, kept: Stores, make: MakePlatforms, meter: Meter | None = None
+    ) -> None:
         settings = app.settings
         self._grace = settings.desk.grace
         self._receiving = 0  # platforms
@@ -136,7 +151,8 @@ class Bot:
         access = settings.access
         groups = PlatformGroups(access.directory().groups, self._platforms, access.groups_every)
         gate = make_access(settings, kept.roll, groups)
-        self._answering = _answering(app, kept, gate, self._watch, self._minutes(app, kept))
+        minutes = self._minutes(app, kept)
+        self._answering = _answering(app, kept, gate, self._watch, minutes, meter=meter)
         self._runs = (
             SessionRuns(app, kept.sessions, app.sessions, kept.leadership) if app.sessions else None
         )
@@ -150,7 +166,12 @@ class Bot:
             limiter=kept.allowance(settings.rates.rates()),
             gone=self._answering.gone,
             moved=self._answering.moved,
+            meter=meter,
         )
+
+    @property
+    def platforms(self) -> Sequence[Platform]:
+        return tuple(self._platforms.values())
 
     async def run(self, stop: asyncio.Event) -> None:
         """Receives and answers until `stop` is set, then drains and closes the platforms.
@@ -226,7 +247,13 @@ class Bot:
 
 
 def _answering(
-    app: App, kept: Stores, gate: Access, watch: Watch | None, minutes: Minutes
+    app: App,
+    kept: Stores,
+    gate: Access,
+    watch: Watch | None,
+    minutes: Minutes,
+    *,
+    meter: Meter | None,
 ) -> Answering:
     settings = app.settings
     return Answering(
@@ -243,6 +270,7 @@ def _answering(
         on_duty=watch.on_duty if watch else None,
         watch=watch,
         threads=kept.threads,
+        meter=meter,
         roots={"slack": settings.slack.command.removeprefix("/")},
         leave_strangers=settings.leave_strangers,
     )

@@ -50,6 +50,7 @@ from bot.sections import (
 )
 from bot.session_settings import SessionSettings
 from bot.settings_reading import Environment, explained, read_toml, stripped
+from bot.telemetry_settings import TelemetrySettings
 from bot.weaviate_settings import WeaviateSettings, distinct_doors, grpc_address
 from graph.policy import Limits, Policy
 
@@ -77,6 +78,7 @@ class Settings(BaseSettings):
     model_key: SecretStr = SecretStr("")
     embedder: str = "builtin"
     web: bool = True
+    log_format: Literal["", "text", "json"] = ""  # empty: text in a terminal
     level: str = ""  # whose documents the terminal may read; the highest by default
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     admins: tuple[str, ...] = ()  # "telegram:42"
@@ -94,7 +96,7 @@ class Settings(BaseSettings):
     weaviate_grpc: str = ""
     weaviate_key: SecretStr = SecretStr("")
     redis_url: str = Field(default="", repr=False)  # empty: inbox and access are files in `home`
-    http: str = "127.0.0.1:8080"  # where webhooks and /healthz listen
+    http: str = "127.0.0.1:8080"  # webhooks, /healthz, /readyz, /metrics
     thresholds: Thresholds = Thresholds()
     retrieval: Retrieval = Retrieval()
     limits: LimitSettings = LimitSettings()
@@ -109,6 +111,7 @@ class Settings(BaseSettings):
     oncall: OnCallSettings = OnCallSettings()
     sessions: SessionSettings = SessionSettings()
     audit: AuditSettings = AuditSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
 
     @model_validator(mode="before")
     @classmethod
@@ -272,7 +275,10 @@ def load(**overrides: Any) -> Settings:
         raise SettingsError(
             explained(error, PREFIX), remedy="see the settings table in README.md"
         ) from None
-    update: dict[str, Any] = {"oncall": settings.oncall.resolved(os.environ)}
+    update: dict[str, Any] = {
+        "oncall": settings.oncall.resolved(os.environ),
+        "telemetry": settings.telemetry.resolved(os.environ),
+    }
     if not settings.model_key.get_secret_value():
         update["model_key"] = SecretStr(os.environ.get("OPENAI_API_KEY", "").strip())
     return settings.model_copy(update=update)

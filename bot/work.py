@@ -6,7 +6,9 @@ import asyncio
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.delivery import TrackedConversation
+from bot.delivery import LeaseLost, TrackedConversation
+from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone, StorageError
+from bot.meter import Trouble
 from bot.ports import Taken
 
 
@@ -33,3 +35,25 @@ class Work:
         if self.ending is None and self.task is not None:
             self.ending = ending
             self.task.cancel()
+
+
+_TROUBLES: tuple[tuple[type[Exception], Trouble], ...] = (
+    (PlatformGone, Trouble.GONE),
+    (AnswerRefused, Trouble.REFUSED),
+    (DeliveryFailed, Trouble.UNREACHABLE),
+    (StorageError, Trouble.STORAGE),
+)
+
+
+def trouble_of(error: Exception) -> Trouble | None:
+    """None when another worker goes on with the event."""
+    if isinstance(error, LeaseLost):
+        return None
+    return next((word for kind, word in _TROUBLES if isinstance(error, kind)), Trouble.UNEXPECTED)
+
+
+def cause(raised: Exception) -> Exception:
+    """The one exception inside the groups that task groups wrap around it."""
+    while isinstance(raised, ExceptionGroup) and len(raised.exceptions) == 1:
+        raised = raised.exceptions[0]
+    return raised

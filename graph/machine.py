@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, Protocol, cast
@@ -114,6 +114,7 @@ def _timed(name: str, node: Node) -> Node:
         started = time.perf_counter()
         update = await node(state, runtime=runtime)
         elapsed = (time.perf_counter() - started) * 1000
+        log.debug("%s took %.1f ms", name, elapsed)
         return {**update, "milliseconds": ((name, elapsed),)}
 
     return run
@@ -174,7 +175,7 @@ class Machine:
     async def _events(
         self, question: Question, modes: Sequence[str]
     ) -> AsyncGenerator[Event, None]:
-        started = time.perf_counter()
+        started, began = time.perf_counter(), time.time()
         state: State = {"question": question}
         answer: Answer | None = None
         try:
@@ -190,7 +191,7 @@ class Machine:
         except Exception as error:
             answer = self.failure(question, error)
         total = (time.perf_counter() - started) * 1000
-        yield Finished(answer, trace(state, answer, self.policy, total))
+        yield Finished(answer, replace(trace(state, answer, self.policy, total), began=began))
 
     def _run(self, question: Question, deadline: float, modes: Sequence[str]) -> Steps:
         stream: Steps = self._graph.astream(
@@ -225,4 +226,5 @@ class Machine:
             text=say(key, language, error_id=error_id),
             language=language,
             error_id=error_id,
+            cause=key,
         )

@@ -231,3 +231,4 @@ class Answer:
     missing: tuple[str, ...] = ()  # parts of the question without evidence
     notes: tuple[str, ...] = ()  # text keys of what the reader must know, e.g. "model_down"
     error_id: str = ""
+    cause: str = ""  # of a failure: deadline, index_empty, index_down or failed

@@ -72,6 +72,7 @@ class Trace:
     calls: tuple[ModelCall, ...] = ()
     milliseconds: tuple[tuple[str, float], ...] = ()
     total_ms: float = 0.0
+    began: float = 0.0  # seconds since the epoch
     documents: tuple[str, ...] = field(default=())  # "source/path" in rank order, each once
 
     def to_json(self) -> dict[str, Any]:

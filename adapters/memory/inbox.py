@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from bot.chat import Incoming, Kind, Reply
 from bot.delivery import LeaseLost, Leg, Mailbox, PartState
@@ -120,6 +121,9 @@ class MemoryInbox(Mailbox):
 
     async def waiting(self) -> int:
         return len(self._open())
+
+    async def oldest(self) -> datetime | None:
+        return next((entry.event.at for entry in self._open()), None)
 
     async def keep(self, taken: Taken, reply: Reply) -> Reply:
         entry = self._held(taken)

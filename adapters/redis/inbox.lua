@@ -172,6 +172,11 @@ end
 
 function operations.count() return redis.call('ZCARD', k('open')) end
 
+function operations.oldest()
+  local id = first(k('open'))
+  return id and read(id, 'at')[1] or ''
+end
+
 function operations.keep()
   local id = leased(p.token)
   if not id then return {'lost'} end

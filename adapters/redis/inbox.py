@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from adapters.event_json import event_from_json, event_to_json, reply_from_json, reply_to_json
@@ -89,6 +90,10 @@ class RedisInbox(Mailbox):
 
     async def waiting(self) -> int:
         return int(await self._run("count"))
+
+    async def oldest(self) -> datetime | None:
+        found = await self._run("oldest")
+        return datetime.fromtimestamp(float(found), UTC) if found else None
 
     async def keep(self, taken: Taken, reply: Reply) -> Reply:
         found = await self._run("keep", token=str(taken.token), reply=reply_to_json(reply))

@@ -51,7 +51,16 @@ from bot.errors import (
 )
 from bot.home import Pages, suggestions
 from bot.http import Mount
-from bot.ports import Completing, Conversation, Finding, Grouping, Linking, Platform, Sink
+from bot.ports import (
+    Completing,
+    Conversation,
+    Finding,
+    Grouping,
+    Linking,
+    Platform,
+    Receiving,
+    Sink,
+)
 from bot.threads import FollowedThreads
 
 _log = logging.getLogger(__name__)
@@ -83,7 +92,7 @@ class Parts:
     door: Socket | Hook
 
 
-class Slack(Platform, Completing, Linking, Grouping):
+class Slack(Platform, Completing, Linking, Grouping, Receiving):
     """One app in one workspace.
 
     `threads` are those in which no mention is needed any more, None when one always is; `pages`
@@ -108,11 +117,18 @@ class Slack(Platform, Completing, Linking, Grouping):
         self._known = asyncio.Event()
         self._withdrawn: asyncio.Future[AccessWithdrawn] | None = None
         self._ended = False
+        self._mounted = False
         self._mentioned: OrderedDict[str, None] = OrderedDict()
 
     @property
     def name(self) -> str:
         return PLATFORM
+
+    @property
+    def receiving(self) -> bool:
+        door = self._parts.door
+        heard = door.connected if isinstance(door, Socket) else self._mounted
+        return heard and not self._ended
 
     async def run(self, sink: Sink) -> None:
         """Receives until cancelled. Raises SettingsError for a token that Slack does not accept,
@@ -145,6 +161,7 @@ class Slack(Platform, Completing, Linking, Grouping):
             else:
                 app = make_app(receive, me, client, door.secret)
                 door.server.mount(PATH, Webhook(app))
+                self._mounted = True
             raise await self._withdrawn
 
     def conversation(self, event: Incoming) -> Conversation:

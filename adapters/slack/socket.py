@@ -55,6 +55,7 @@ class Socket:
     ) -> None:
         self._client, self._session = client, session
         self._app_token, self._options, self._outage = app_token, options, outage
+        self.connected = False  # and greeted by Slack
 
     async def run(self, app: AsyncApp) -> None:
         """Receives until cancelled. Raises SettingsError for a token that opens no socket."""
@@ -65,7 +66,10 @@ class Socket:
                 if before is not None:
                     await before.close()
                 before = socket
-                await self._listen(socket, app)
+                try:
+                    await self._listen(socket, app)
+                finally:
+                    self.connected = False
         finally:
             if before is not None:
                 await before.close()
@@ -111,7 +115,7 @@ class Socket:
             if "envelope_id" in envelope:
                 await self._take(socket, envelope, app)
             elif envelope.get("type") == "hello":
-                greeted = True
+                greeted = self.connected = True
                 self._outage.over()
             elif envelope.get("type") == "disconnect":
                 if envelope.get("reason") == "link_disabled":

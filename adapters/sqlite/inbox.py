@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from adapters.event_json import event_from_json, event_to_json, reply_from_json, reply_to_json
@@ -122,6 +123,15 @@ class SqliteInbox(Mailbox):
             return int(db.execute(query).fetchone()[0])
 
         return await self._file.write(count)
+
+    async def oldest(self) -> datetime | None:
+        def first(db: sqlite3.Connection) -> float | None:
+            query = "SELECT at FROM events WHERE closed_at IS NULL ORDER BY id LIMIT 1"
+            row = db.execute(query).fetchone()
+            return None if row is None else float(row[0])
+
+        at = await self._file.write(first)
+        return None if at is None else datetime.fromtimestamp(at, UTC)
 
     async def keep(self, taken: Taken, reply: Reply) -> Reply:
         def keep(db: sqlite3.Connection) -> Reply:

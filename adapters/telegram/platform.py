@@ -47,7 +47,7 @@ from bot.chat import Incoming, Kind, Place
 from bot.errors import SettingsError, StorageError
 from bot.http import Mount
 from bot.pending import language_of
-from bot.ports import Conversation, Finding, Linking, Platform, Sink
+from bot.ports import Conversation, Finding, Linking, Platform, Receiving, Sink
 
 _log = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ class Hook:
     server: Mount
 
 
-class Telegram(Platform, Linking):
+class Telegram(Platform, Linking, Receiving):
     """One bot. `on_added` decides on groups; `clock` gives seconds that only grow."""
 
     def __init__(
@@ -97,10 +97,15 @@ class Telegram(Platform, Linking):
         self._live: WeakSet[TelegramConversation] = WeakSet()
         self._me: User | None = None
         self._failures = 0
+        self._heard = False
 
     @property
     def name(self) -> str:
         return PLATFORM
+
+    @property
+    def receiving(self) -> bool:
+        return self._heard and not self._failures
 
     def link(self, place: Place, message_id: str) -> str:
         return link_to(place, message_id)
@@ -119,13 +124,16 @@ class Telegram(Platform, Linking):
             raise raised.exceptions[0] from None
 
     async def _receive(self, sink: Sink, me: User) -> None:
-        async with asyncio.TaskGroup() as group:
-            refreshing = group.create_task(self._refresh())
-            if self._hook is None:
-                await self._poll(sink, me)
-            else:
-                await self._listen(self._hook, sink, me)
-                await refreshing
+        try:
+            async with asyncio.TaskGroup() as group:
+                refreshing = group.create_task(self._refresh())
+                if self._hook is None:
+                    await self._poll(sink, me)
+                else:
+                    await self._listen(self._hook, sink, me)
+                    await refreshing
+        finally:
+            self._heard = False
 
     def conversation(self, event: Incoming) -> Conversation:
         return TelegramConversation(
@@ -173,6 +181,7 @@ class Telegram(Platform, Linking):
 
         hook.server.mount(PATH, Webhook(hook.secret, store))
         await self._until_done(lambda: self._set_webhook(hook))
+        self._heard = True
 
     async def _set_webhook(self, hook: Hook) -> None:
         try:
@@ -199,6 +208,7 @@ class Telegram(Platform, Linking):
 
     async def _poll(self, sink: Sink, me: User) -> None:
         await self._until_done(lambda: self._bot.delete_webhook(drop_pending_updates=False))
+        self._heard = True
         offset: int | None = None
         while True:
             try:

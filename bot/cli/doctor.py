@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import typer
 
@@ -18,6 +19,7 @@ from bot.http import HttpServer
 from bot.ingest.lock import as_seen
 from bot.library import LOCK_FILE
 from bot.oncall import Watch, make_watch
+from bot.operations import opened_tracer
 from bot.platforms import configured, make_platforms
 from bot.ports import Checkable, Finding, SourceRecord, SyncState
 from bot.redaction import redact
@@ -55,6 +57,7 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
         ("audit", _audit),
         ("model", _model),
         ("web", _web),
+        ("telemetry", _telemetry),
     )
     for name, check in checks:
         try:
@@ -190,6 +193,8 @@ async def _index(settings: Settings) -> Finding:
         await _close(embedder)
     broken = [r for r in records if r.state in (SyncState.INTERRUPTED, SyncState.FAILED)]
     summary = f"{info.chunks} chunks from {len(records)} source{'s' * (len(records) != 1)}"
+    runs = [record.last_run for record in records if record.last_run is not None]
+    summary += f", the oldest read on {min(runs):%Y-%m-%d}" if runs else ""
     summary = "; ".join([summary, *(finding.message for finding in server)])
     if broken:
         names = ", ".join(f"{record.name} ({record.state.value})" for record in broken)
@@ -240,6 +245,26 @@ async def _web(settings: Settings) -> Finding:
     finally:
         await _close(web)
     return Finding("web", "ok", f"searched, {len(found)} result" + "s" * (len(found) != 1))
+
+
+async def _telemetry(settings: Settings) -> Finding:
+    """Where figures and traces are to be had, and whether the collector can be reached."""
+    chosen = settings.telemetry
+    pages = f"/readyz{' and /metrics' if chosen.metrics else ''} on {settings.http}"
+    if not chosen.endpoint:
+        return Finding("telemetry", "ok", f"{pages}; no traces")
+    async with opened_tracer(settings):
+        pass
+    parts = urlsplit(chosen.endpoint)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        async with asyncio.timeout(chosen.check_timeout):
+            _, writer = await asyncio.open_connection(parts.hostname, port)
+    except (OSError, TimeoutError):
+        message = f"{pages}; nothing listens at {parts.hostname}:{port}: traces are lost"
+        return Finding("telemetry", "note", message, "start the collector, or correct the endpoint")
+    writer.close()
+    return Finding("telemetry", "ok", f"{pages}; traces go to {parts.hostname}:{port}")
 
 
 async def _close(port: object) -> None:

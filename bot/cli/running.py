@@ -34,6 +34,7 @@ def run(command: Command[P], *args: P.args, **kwargs: P.kwargs) -> None:
         settings = load()
         logs.configure(
             settings.log_level,
+            as_json=settings.log_format == "json" if settings.log_format else None,
             secrets=secrets(settings),
             tracebacks=settings.log_level == "DEBUG",
         )
@@ -59,6 +60,7 @@ def secrets(settings: Settings) -> list[str]:
         settings.slack_app_token,
         settings.slack_signing_secret,
         settings.weaviate_key,
+        settings.telemetry.headers,
     )
     addresses = (
         settings.model_url,
@@ -67,6 +69,7 @@ def secrets(settings: Settings) -> list[str]:
         settings.slack_api_url,
         settings.redis_url,
         settings.weaviate_url,
+        settings.telemetry.endpoint,
     )
     found = [value.get_secret_value() for value in hidden]
     found += [urlsplit(address).password or "" for address in addresses]

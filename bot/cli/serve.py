@@ -3,51 +3,142 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bot.app import App, opened
 from bot.cli.access import note_first_code
 from bot.cli.chat import NOTHING_INDEXED, Asking, converse
-from bot.errors import SourceError
+from bot.cli.sync import bring_up_to_date, keep_up_to_date
+from bot.errors import SourceError, SyncBusy
 from bot.platforms import configured
+from bot.ports import Platform
 from bot.settings import Settings
 from bot.terminal import Terminal
 
+if TYPE_CHECKING:
+    from bot.http import HttpServer
+    from bot.operations import Operations
+
+_LOOK = 0.05  # seconds between two looks whether a platform receives yet
+_STOPPED = "stopped before the folders were up to date; the next start goes on from there"
+
+T = TypeVar("T")
+
 
 async def run_bot(settings: Settings, terminal: Terminal, watch: bool) -> None:
-    from bot.cli.sync import bring_up_to_date, keep_up_to_date
-
+    if configured(settings):
+        await _serve(settings, terminal, watch)
+        return
     async with opened(settings) as app:
-        try:
-            await bring_up_to_date(app, terminal)
-        except SourceError as error:  # what is indexed already still answers
-            terminal.note(f"not synced: {error} {error.remedy}")
-        async with asyncio.TaskGroup() as group:
-            watching = group.create_task(keep_up_to_date(app, terminal)) if watch else None
-            if configured(settings):
-                await _serve(app, terminal)
-            else:
-                await converse(app, terminal, Asking())
-            if watching is not None:
-                watching.cancel()
+        await _synced(app, terminal)
+        async with _watching(app, terminal, watch):
+            await converse(app, terminal, Asking())
 
 
-async def _serve(app: App, terminal: Terminal) -> None:
-    """Until a signal ends it."""
+async def _synced(app: App, terminal: Terminal) -> None:
+    try:
+        await bring_up_to_date(app, terminal)
+    except (SourceError, SyncBusy) as error:  # what is indexed already still answers
+        terminal.note(f"not synced: {error} {error.remedy}")
+
+
+@asynccontextmanager
+async def _watching(app: App, terminal: Terminal, watch: bool) -> AsyncIterator[None]:
+    """Keeps the folders in sync beside the block, if that is wanted."""
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(keep_up_to_date(app, terminal)) if watch else None
+        yield
+        if watching is not None:
+            watching.cancel()
+
+
+async def _serve(settings: Settings, terminal: Terminal, watch: bool) -> None:
+    """Until a signal ends it. Probes are answered from the first moment on."""
     from bot.http import HttpServer, Listening
+    from bot.operations import Operations, opened_tracer
+    from bot.running import stop_signals
+
+    with stop_signals() as stop:
+        async with AsyncExitStack() as stack:
+            tracer = await stack.enter_async_context(opened_tracer(settings))
+            operations = Operations(settings, tracer)
+            http = HttpServer(Listening(*settings.http_address()))
+            http.complete(False)
+            operations.serve(http)
+            await stack.enter_async_context(http)
+
+            async def prepare() -> App:
+                app = await stack.enter_async_context(opened(settings))
+                await _synced(app, terminal)
+                return app
+
+            app = await _unless(stop, prepare())
+            if app is None:
+                terminal.note(_STOPPED)
+                return
+            async with _watching(app, terminal, watch):
+                await _answer(app, terminal, http, operations, stop)
+
+
+async def _answer(
+    app: App, terminal: Terminal, http: HttpServer, operations: Operations, stop: asyncio.Event
+) -> None:
     from bot.platforms import make_platforms
     from bot.roll import make_access
-    from bot.running import Bot, chosen_stores, stop_signals
+    from bot.running import Bot, chosen_stores
 
-    settings, names = app.settings, configured(app.settings)
+    settings = app.settings
     if not (await app.index.info()).chunks:
         terminal.note(NOTHING_INDEXED)
-    host, port = settings.http_address()
-    async with AsyncExitStack() as stack:
-        kept = await stack.enter_async_context(chosen_stores(settings, names))
-        http = await stack.enter_async_context(HttpServer(Listening(host, port)))
+
+    async def drain() -> None:
+        await stop.wait()
+        operations.readiness.drain()
+
+    async with chosen_stores(settings, configured(settings)) as kept:
         await note_first_code(make_access(settings, kept.roll), terminal)
-        bot = Bot(app, kept, lambda wanted: make_platforms(settings, http=http, wanted=wanted))
-        with stop_signals() as stop:
-            terminal.note(f"answering on {', '.join(names)}; Ctrl-C ends it")
+        bot = Bot(
+            app,
+            kept,
+            lambda wanted: make_platforms(settings, http=http, wanted=wanted),
+            operations.meter,
+        )
+        operations.depend(app.index, kept.inbox, bot.platforms, kept.server)
+        async with asyncio.TaskGroup() as group:
+            beside = [
+                group.create_task(drain()),
+                group.create_task(_announced(bot.platforms, terminal, http, operations)),
+            ]
             await bot.run(stop)
+            for task in beside:
+                task.cancel()
+
+
+async def _announced(
+    platforms: Sequence[Platform], terminal: Terminal, http: HttpServer, operations: Operations
+) -> None:
+    """Tells of each platform when it has accepted the token and events come in. Then looks after
+    what the bot depends on."""
+    from bot.operations import receives
+
+    waiting = list(platforms)
+    while waiting:
+        for platform in [one for one in waiting if receives(one)]:
+            operations.readiness.begin()
+            terminal.note(f"answering on {platform.name}; Ctrl-C ends it")
+            waiting.remove(platform)
+        await asyncio.sleep(_LOOK)
+    http.complete(True)
+    await operations.readiness.watch()
+
+
+async def _unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
+    """What the work returns; None when `stop` was set before, and the work was cancelled."""
+    async with asyncio.TaskGroup() as group:
+        working, stopping = group.create_task(work), group.create_task(stop.wait())
+        await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
+        working.cancel()
+        stopping.cancel()
+    return None if working.cancelled() else working.result()

@@ -16,6 +16,7 @@ from bot.chat import Incoming, Place, Reply
 from bot.delivery import Journal, Mailbox
 from bot.inbox import Desk, DeskOptions
 from bot.limits import Limiter
+from bot.meter import Meter
 from bot.ports import Conversation
 
 Handle = Callable[[Incoming, Conversation, int, bool], Awaitable[None]]
@@ -120,6 +121,7 @@ def desk_of(
     *,
     limiter: Limiter | None = None,
     gone: Callable[[Place], Awaitable[None]] | None = None,
+    meter: Meter | None = None,
     **options: Any,
 ) -> Desk:
     async def handler(
@@ -134,6 +136,7 @@ def desk_of(
         options=DeskOptions(**options),
         limiter=limiter,
         gone=gone,
+        meter=meter,
         clock=time.clock,
         sleep=time.sleep,
     )

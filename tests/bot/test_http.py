@@ -9,7 +9,7 @@ import aiohttp
 import pytest
 
 from bot.errors import SettingsError
-from bot.http import HttpServer, Listening
+from bot.http import Answered, HttpServer, Listening
 
 ANYWHERE = Listening(port=0)
 
@@ -82,3 +82,32 @@ async def test_a_host_that_is_not_this_machine_names_the_setting() -> None:
     with pytest.raises(SettingsError, match=r"BELAY_HTTP.*192\.0\.2\.1"):
         async with HttpServer(Listening(host="192.0.2.1", port=0)):
             pass
+
+
+async def test_a_page_is_shown_and_a_page_that_fails_is_500() -> None:
+    async def page() -> Answered:
+        return Answered(503, '{"status": "starting"}', "application/json")
+
+    async def broken() -> Answered:
+        raise OSError("disk full")
+
+    async with HttpServer(ANYWHERE) as server, aiohttp.ClientSession() as session:
+        server.show("/readyz", page)
+        server.show("/broken", broken)
+        address = f"http://127.0.0.1:{server.port}"
+        async with session.get(f"{address}/readyz") as response:
+            assert (response.status, await response.json()) == (503, {"status": "starting"})
+        async with session.get(f"{address}/broken") as response:
+            assert response.status == 500
+            assert "disk" not in await response.text()
+        async with session.get(f"{address}/else") as response:
+            assert response.status == 404
+
+
+async def test_a_webhook_that_is_not_mounted_yet_is_tried_again() -> None:
+    """Messengers repeat what is answered with 503; 404 might have them give up."""
+    async with HttpServer(ANYWHERE) as server:
+        server.complete(False)
+        assert await posted(server, "/telegram/webhook") == 503
+        server.complete(True)
+        assert await posted(server, "/telegram/webhook") == 404

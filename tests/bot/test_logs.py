@@ -322,3 +322,16 @@ def test_op08_different_errors_and_plain_information_are_not_held_back(written: 
     for error in (ValueError("a"), KeyError("b")):
         log.error("failed", exc_info=error)
     assert len(written.lines()) == 5
+
+
+def test_an_exception_is_two_fields_and_one_line(restored: None) -> None:
+    stream = io.StringIO()
+    logs.configure("INFO", stream=stream, as_json=True)
+    try:
+        raise ValueError("line one\nline two")
+    except ValueError:
+        logging.getLogger("bot").exception("it broke")
+    (line,) = stream.getvalue().splitlines()
+    told = json.loads(line)
+    assert told["error_type"] == "ValueError"
+    assert "line one" in told["error"]

@@ -19,6 +19,7 @@ from bot.audit import Audit
 from bot.delivery import Mailbox
 from bot.feedback import FeedbackLog
 from bot.limits import Allowance
+from bot.meter import Meter
 from bot.plots import Plots
 from bot.ports import KnowledgeIndex, Platform, SharedServer, Source
 from bot.registry import FACTORIES, factory
@@ -46,6 +47,7 @@ PORTS: dict[str, type] = {
     "platform.": Platform,
     "console": Terminal,
     "plots": Plots,
+    "traces.": Meter,
 }
 REMOTE: dict[str, Any] = {
     "model": "some-model",
@@ -68,6 +70,7 @@ def positional(name: str, home: Path) -> tuple[Any, ...]:
         "platform.slack": ("xoxb-example-token-of-no-real-bot",),
         "source.folder": (home, "docs"),
         "server.redis": ("redis://127.0.0.1:9",),
+        "traces.otel": ("http://127.0.0.1:9/v1/traces",),
         "roster.ical": ((), home / "oncall"),
     }
     if name.endswith(".redis") and name not in arguments:
