@@ -7,15 +7,20 @@ only while the index is as it was and the asker may read every document behind i
 from __future__ import annotations
 
 import logging
+import uuid
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from importlib.metadata import version
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from bot.app import App
 from bot.cache import Cache
 from bot.errors import StorageError
+from bot.ports import SharedServer
+from bot.registry import factory
 from bot.sessions import drawn_from, is_verified
 from graph.machine import Finished
 from graph.model import Document, Question, Scope
@@ -92,6 +97,27 @@ class AnswerCache:
         """A document may have come out of force, or been closed to some, since."""
         behind = frozenset(drawn_from(finished.answer))
         return bool(behind) and await self.readable(behind, scope) == behind
+
+
+def answer_cache(app: App, server: SharedServer | None) -> AnswerCache | None:
+    """That of a bot whose replicas share `server`; None without one, or when it is switched off.
+
+    Only replicas that share the index as well give each other's answers: revisions of two files
+    count alike and say nothing of each other.
+    """
+    settings = app.settings
+    seconds = settings.redis.answers_seconds
+    if server is None or not seconds:
+        return None
+    place = settings.weaviate_url or uuid.uuid4().hex
+    model = (settings.model_url, settings.model)
+    decides = (version("belay-bot"), *model, app.embedder.name, place, app.machine.policy)
+
+    async def revision() -> str:
+        info = await app.index.info()
+        return repr((decides, info.revision, info.profile_revision))
+
+    return AnswerCache(factory("cache.redis")(server), revision, app.index.readable, seconds)
 
 
 def _of(question_id: str) -> str:

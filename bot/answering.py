@@ -14,6 +14,7 @@ from typing import Literal
 
 from bot import buttons
 from bot.access import Access, Role, Roll, is_personal, place_key
+from bot.answer_cache import AnswerCache
 from bot.asked import about, named, unread
 from bot.asking import Asking, Keep, Way
 from bot.auditor import Auditor
@@ -49,8 +50,8 @@ class Answering:
     `sources` lists what a scope may read, `keep` stores traces, `auditor` writes down who asked and
     `minutes` what was said, `contact` is who can always be asked, `on_duty` who is on call,
     `watch` is what /oncall answers from, `web` allows the web search in chats. `threads` are those
-    in which the bot needs no mention. `meter` counts. `roots` names the one slash command of
-    platforms that have one.
+    in which the bot needs no mention. `meter` counts; `answers` are not made again. `roots` names
+    the one slash command of platforms that have one.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Answering:
         watch: Watch | None = None,
         threads: FollowedThreads | None = None,
         meter: Meter | None = None,
+        answers: AnswerCache | None = None,
         roots: Mapping[str, str] | None = None,
         leave_strangers: bool = True,
         bounds: Bounds | None = None,
@@ -88,6 +90,7 @@ class Answering:
             auditor=auditor,
             minutes=minutes,
             meter=meter,
+            answers=answers,
         )
         self._pressing = Pressing(
             self._asking,

@@ -17,6 +17,8 @@ from bot.ingest.version import CHUNKER_VERSION
 from bot.ports import IndexInfo, KnowledgeIndex
 from bot.registry import factory
 from bot.settings import Settings
+from bot.shared import shared_server
+from bot.vector_cache import CachedEmbedder
 from graph.model import Question, Scope, Turn, levels_up_to
 from graph.ports import ChatModel, Embedder, Ports, WebSearch
 
@@ -128,7 +130,17 @@ async def opened_library(
         embedder = words
         if settings.embedder != "builtin":
             embedder = await _kept(stack, await make_embedder(settings, await index.info()))
+            embedder = await _cached(stack, settings, embedder)
         yield Library(settings, index, embedder, words)
+
+
+async def _cached(stack: AsyncExitStack, settings: Settings, embedder: Embedder) -> Embedder:
+    """Vectors of questions are shared with the other replicas, where there may be any."""
+    seconds = settings.redis.vectors_seconds
+    if not settings.redis_url or not seconds:
+        return embedder
+    server = await stack.enter_async_context(shared_server(settings, wait=False))
+    return CachedEmbedder(embedder, factory("cache.redis")(server), seconds)
 
 
 async def _kept(stack: AsyncExitStack, port: Any) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from bot import buttons, logs
+from bot.answer_cache import AnswerCache
 from bot.auditor import Auditor
 from bot.chat import Incoming, Reply
 from bot.meter import Meter, Silent
@@ -43,7 +44,7 @@ class Way(StrEnum):
 class Asking:
     """`keep` stores the trace of each question, for `belay why`; `moves` knows where a place is
     by the time that it is answered; `auditor` writes down who asked, `minutes` what was said;
-    `meter` counts."""
+    `meter` counts; `answers` are those that need not be made again."""
 
     def __init__(
         self,
@@ -55,8 +56,9 @@ class Asking:
         auditor: Auditor | None = None,
         minutes: Minutes | None = None,
         meter: Meter | None = None,
+        answers: AnswerCache | None = None,
     ) -> None:
-        self.machine = machine
+        self.machine, self._answers = machine, answers
         self._meter = meter or Silent()
         self._runbooks = Runbooks(machine)
         self._recall, self._keep, self._moves = recall, keep, moves
@@ -170,12 +172,22 @@ class Asking:
                     finished = await self._runbooks.by_name(question)
                 case Way.INCIDENT:
                     finished = await self._runbooks.by_symptom(question)
-                case Way.ASK if conversation is None:
-                    finished = await self.machine.answer(question)
                 case _:
-                    assert conversation is not None
-                    finished = await self._streamed(question, conversation)
+                    finished = await self._made_once(question, conversation)
             await self._keep(finished.trace)
+        return finished
+
+    async def _made_once(self, question: Question, conversation: Conversation | None) -> Finished:
+        """The answer that others of this audience got a moment ago, or a new one."""
+        kept = await self._answers.get(question) if self._answers else None
+        if kept is not None:
+            return kept
+        if conversation is None:
+            finished = await self.machine.answer(question)
+        else:
+            finished = await self._streamed(question, conversation)
+        if self._answers is not None:
+            await self._answers.keep(question, finished)
         return finished
 
     async def _streamed(self, question: Question, conversation: Conversation) -> Finished:

@@ -31,8 +31,8 @@ _CHARACTERS = 4000  # of one turn; more is cut in the middle
 Link = Callable[[Place, str], str]
 """Opens a message of a place by its id; "" where there is no such link."""
 
-DropTraces = Callable[[Collection[str]], Awaitable[None]]
-"""Forgets the traces of questions by their ids."""
+Drop = Callable[[Collection[str]], Awaitable[None]]
+"""Forgets what is kept of questions, by their ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +45,21 @@ class Forgotten:
 
 
 class Minutes:
-    """`index` is that of earlier conversations; `audit` and `feedback` forget people with them."""
+    """`index` is that of earlier conversations; `audit` and `feedback` forget people with them,
+    and each `drop` what else is kept of a question: traces, answers."""
 
     def __init__(
         self,
         log: SessionLog,
         *,
         index: KnowledgeIndex | None = None,
-        drop_traces: DropTraces | None = None,
+        drop: Sequence[Drop] = (),
         audit: Audit | None = None,
         feedback: FeedbackLog | None = None,
         link: Link | None = None,
     ) -> None:
         self._log, self._index = log, index
-        self._drop_traces, self._link = drop_traces, link
+        self._drop, self._link = tuple(drop), link
         self._audit, self._feedback = audit, feedback
 
     async def record(self, question: Question, event: Incoming, answer: Answer) -> None:
@@ -115,8 +116,8 @@ class Minutes:
         turns = {turn.id for turn in gone}
         turns |= {f"{name}:{role}" for name in remembered for role in ("question", "answer")}
         complete = await self._forget_passages(gone)
-        if self._drop_traces is not None:
-            await self._drop_traces(questions)
+        for drop in self._drop:
+            await drop(questions)
         return Forgotten(len(turns), complete)
 
     async def forget_person(self, key: str, recall: Recall) -> Forgotten:

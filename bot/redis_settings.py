@@ -20,6 +20,8 @@ class RedisSettings(Section):
     timeout: float = Field(default=2.0, gt=0)  # seconds for one command
     start_timeout: float = Field(default=30.0, ge=0)  # for a server that is starting
     sessions_days: int = Field(default=365, ge=1, le=3650)  # for what was said, since the last word
+    answers_seconds: float = Field(default=600.0, ge=0)  # an answer is given again; 0: never
+    vectors_seconds: float = Field(default=86_400.0, ge=0)  # of questions, from a remote embedder
 
     @property
     def sessions_kept(self) -> timedelta:

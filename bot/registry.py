@@ -27,6 +27,7 @@ FACTORIES: dict[str, str] = {
     "roll.redis": "adapters.redis.roll:RedisRoll",
     "feedback.redis": "adapters.redis.feedback:RedisFeedback",
     "threads.redis": "adapters.redis.threads:RedisThreads",
+    "cache.redis": "adapters.redis.cache:RedisCache",
     "sessions.redis": "adapters.redis.sessions:RedisSessions",
     "limits.redis": "adapters.redis.limits:RedisLimiter",
     "leadership.redis": "adapters.redis.leadership:RedisLeadership",

@@ -20,6 +20,7 @@ from functools import partial
 from typing import Literal
 
 from bot.access import Access, Roll
+from bot.answer_cache import AnswerCache, answer_cache
 from bot.answering import Answering
 from bot.app import App
 from bot.auditor import Auditor, open_audit
@@ -151,8 +152,11 @@ class Bot:
         access = settings.access
         groups = PlatformGroups(access.directory().groups, self._platforms, access.groups_every)
         gate = make_access(settings, kept.roll, groups)
-        minutes = self._minutes(app, kept)
-        self._answering = _answering(app, kept, gate, self._watch, minutes, meter=meter)
+        answers = answer_cache(app, kept.server)
+        minutes = self._minutes(app, kept, answers)
+        self._answering = _answering(
+            app, kept, gate, self._watch, minutes, meter=meter, answers=answers
+        )
         self._runs = (
             SessionRuns(app, kept.sessions, app.sessions, kept.leadership) if app.sessions else None
         )
@@ -206,12 +210,12 @@ class Bot:
         if self._runs is not None:
             yield self._runs.run()
 
-    def _minutes(self, app: App, kept: Stores) -> Minutes:
+    def _minutes(self, app: App, kept: Stores, answers: AnswerCache | None) -> Minutes:
         settings = app.settings
         return Minutes(
             kept.sessions,
             index=app.sessions,
-            drop_traces=TraceLog(settings.home).forget,
+            drop=[TraceLog(settings.home).forget, *([answers.forget] if answers else [])],
             audit=open_audit(settings.home, settings.audit),
             feedback=kept.feedback,
             link=self._link,
@@ -254,6 +258,7 @@ def _answering(
     minutes: Minutes,
     *,
     meter: Meter | None,
+    answers: AnswerCache | None,
 ) -> Answering:
     settings = app.settings
     return Answering(
@@ -271,6 +276,7 @@ def _answering(
         watch=watch,
         threads=kept.threads,
         meter=meter,
+        answers=answers,
         roots={"slack": settings.slack.command.removeprefix("/")},
         leave_strangers=settings.leave_strangers,
     )
