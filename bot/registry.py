@@ -37,6 +37,7 @@ FACTORIES: dict[str, str] = {
     "source.folder": "adapters.folder:create",
     "console": "adapters.console:create",
     "converters": "adapters.documents:create",
+    "reader": "adapters.documents:create_reader",
     "plots": "adapters.plots:create",
 }
 

@@ -19,6 +19,7 @@ from bot.audit import Audit
 from bot.delivery import Mailbox
 from bot.feedback import FeedbackLog
 from bot.limits import Allowance
+from bot.ingest.reader import Reader
 from bot.plots import Plots
 from bot.ports import KnowledgeIndex, Platform, SharedServer, Source
 from bot.registry import FACTORIES, factory
@@ -46,6 +47,7 @@ PORTS: dict[str, type] = {
     "platform.": Platform,
     "console": Terminal,
     "plots": Plots,
+    "reader": Reader,
 }
 REMOTE: dict[str, Any] = {
     "model": "some-model",
