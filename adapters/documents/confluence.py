@@ -10,7 +10,7 @@ import html
 import re
 
 from bs4 import BeautifulSoup
-from bs4.element import Tag
+from bs4.element import AttributeValueList, NavigableString, Tag
 
 from adapters.documents.confluence_export import title_of
 from adapters.documents.html import arrange, markdown_of
@@ -63,7 +63,7 @@ def _macros(root: Tag) -> None:
     for listing in root.find_all("pre"):
         brush = _BRUSH.search(str(listing.get("data-syntaxhighlighter-params") or ""))
         if brush:
-            listing["class"] = f"language-{brush.group(1)}"
+            listing["class"] = AttributeValueList([f"language-{brush.group(1)}"])
 
 
 def _links(root: Tag) -> None:
@@ -81,6 +81,11 @@ def _links(root: Tag) -> None:
 def _tasks(root: Tag) -> None:
     for status in root.find_all("ac:task-status"):
         status.replace_with("[x] " if status.get_text(strip=True) == "complete" else "[ ] ")
+    for body in root.find_all("ac:task-body"):
+        before = body.previous_sibling
+        if isinstance(before, NavigableString) and not before.strip():
+            before.extract()
+        body.unwrap()
     for name, html_name in (("ac:task-list", "ul"), ("ac:task", "li")):
         for element in root.find_all(name):
             element.name = html_name
@@ -101,7 +106,7 @@ def _macro(macro: Tag) -> None:
     elif name in ("code", "noformat"):
         listing = macro.find("pre")
         if isinstance(listing, Tag):
-            listing["class"] = f"language-{values.get('language', '')}"
+            listing["class"] = AttributeValueList([f"language-{values.get('language', '')}"])
         _titled(macro, values.get("title", ""), "")
     elif name in _BOXES:
         _titled(macro, values.get("title", ""), _BOXES[name])

@@ -17,6 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
+from adapters.documents.worker import OUT_OF_MEMORY
 from bot.ingest.frontmatter import Issue
 from bot.ingest.parse import Converted
 from bot.ingest.reader import Member, Reader, ReadingLimits, Refused
@@ -102,6 +103,8 @@ class ReaderProcess(Reader):
         limits = self._limits
         if late or code == -signal.SIGXCPU:
             return Refused(Reason.OVER_LIMIT, f"reading it took over {limits.seconds:g} s")
+        if code == OUT_OF_MEMORY:
+            return Refused(Reason.OVER_LIMIT, f"reading it needs over {limits.megabytes} MB")
         return Refused(Reason.BROKEN, f"the parser crashed on it (exit code {code})")
 
     def _running(self) -> subprocess.Popen[bytes]:

@@ -15,7 +15,7 @@ from bot.ingest.reader import Member, ReadingLimits, Refused
 from bot.ingest.report import Reason
 
 _OPEN_FILES = 64
-_OUT_OF_MEMORY = 3  # exit code
+OUT_OF_MEMORY = 3  # exit code
 _DEPTH = 3000  # Python frames; deeper documents are refused, and the C stack holds that many
 
 
@@ -28,7 +28,10 @@ def main() -> None:
     confine(limits)
     while line := requests.readline():
         head = json.loads(line)
-        _serve(head["suffix"], requests.read(head["size"]), limits, replies)
+        try:
+            _serve(head["suffix"], requests.read(head["size"]), limits, replies)
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY)
 
 
 def confine(limits: ReadingLimits) -> None:
@@ -51,7 +54,6 @@ def _serve(suffix: str, data: bytes, limits: ReadingLimits, replies: IO[bytes]) 
     until = int(used.ru_utime + used.ru_stime + limits.seconds) + 1
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (until, hard))
-    exhausted = False
     try:
         for head, body in _frames(suffix, data, limits):
             _send(replies, {**head, "size": len(body)}, body)
@@ -59,16 +61,12 @@ def _serve(suffix: str, data: bytes, limits: ReadingLimits, replies: IO[bytes]) 
     except Refused as error:
         _send(replies, {"refused": error.reason, "detail": error.detail})
     except MemoryError:
-        exhausted = True
+        os._exit(OUT_OF_MEMORY)
     except RecursionError:
         _send(replies, {"refused": Reason.BROKEN, "detail": "nested too deeply"})
     except Exception:  # a parser raises whatever it trips over
         detail = "not readable; save or export it again"
         _send(replies, {"refused": Reason.BROKEN, "detail": detail})
-    if exhausted:  # out of the handler, which holds the frames that hold the memory
-        detail = f"reading it needs over {limits.megabytes} MB"
-        _send(replies, {"refused": Reason.OVER_LIMIT, "detail": detail})
-        os._exit(_OUT_OF_MEMORY)
 
 
 def _frames(

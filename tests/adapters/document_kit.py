@@ -1,4 +1,4 @@
-"""Documents as other programs write them: PDF by fpdf2, Word by python-docx, Excel by xlsxwriter."""
+"""Documents as others write them: PDF by fpdf2, Word by python-docx, Excel by xlsxwriter."""
 
 from __future__ import annotations
 

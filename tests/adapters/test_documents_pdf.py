@@ -151,7 +151,7 @@ def test_an_encrypted_file_is_told_and_one_without_a_password_is_read() -> None:
         return paper.bytes()
 
     assert "90 seconds" in read(encrypted(""))
-    with pytest.raises(Refused, match="encrypted.*without a password"):
+    with pytest.raises(Refused, match=r"encrypted.*without a password"):
         read(encrypted("secret"))
 
 

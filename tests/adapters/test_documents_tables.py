@@ -13,6 +13,7 @@ from adapters.documents.xlsx import convert
 from bot.ingest.reader import ReadingLimits, Refused
 
 LIMITS = ReadingLimits()
+DAY = dt.datetime(2026, 5, 1, tzinfo=dt.UTC).replace(tzinfo=None)  # Excel knows no time zones
 
 
 def rows_of(markdown: str) -> list[list[str]]:
@@ -88,8 +89,8 @@ def test_values_are_what_people_see() -> None:
     def write(book: Any) -> None:
         made = sheet(book, "Values", [["name", "value"]])
         values: list[tuple[Any, str]] = [
-            (dt.datetime(2026, 5, 1), "yyyy-mm-dd"),
-            (dt.datetime(2026, 5, 1, 6, 15), "d.m.yy hh:mm"),
+            (DAY, "yyyy-mm-dd"),
+            (DAY + dt.timedelta(hours=6, minutes=15), "d.m.yy hh:mm"),
             (dt.time(6, 15), "hh:mm"),
             (0.255, "0.0%"),
             (42, "00000"),

@@ -18,8 +18,8 @@ from bot.access import Roll
 from bot.audit import Audit
 from bot.delivery import Mailbox
 from bot.feedback import FeedbackLog
-from bot.limits import Allowance
 from bot.ingest.reader import Reader
+from bot.limits import Allowance
 from bot.plots import Plots
 from bot.ports import KnowledgeIndex, Platform, SharedServer, Source
 from bot.registry import FACTORIES, factory
