@@ -30,6 +30,11 @@ _IMPORT = re.compile(
 _EXPORT = re.compile(r"^export\s+(?:const|let|default|function)\b.*[;})\]]\s*$")
 _HIGHLIGHT = re.compile(r"^([ \t]*)\{%-?\s*highlight\s+([\w+#-]+)[^%]*-?%\}[ \t]*$")
 _END_HIGHLIGHT = re.compile(r"^[ \t]*\{%-?\s*endhighlight\s*-?%\}[ \t]*$")
+_COMMENTS = (
+    (re.compile(r"^\s*%%\s*$"), re.compile(r"^\s*%%\s*$")),
+    (re.compile(r"^\s*\{%-?\s*comment\s*-?%\}\s*$"),
+     re.compile(r"^\s*\{%-?\s*endcomment\s*-?%\}\s*$")),
+)  # fmt: skip
 _KRAMDOWN = re.compile(r"^[ \t]*\{:[ \t]*([^}]*)\}[ \t]*$")
 _KRAMDOWN_CLASS = re.compile(r"\.([\w-]+)")
 _INLINE = re.compile(
@@ -68,11 +73,53 @@ def common_markdown(text: str) -> str:
     return "\n".join(_rendered(text.split("\n"), 0))
 
 
+class _Part:
+    """Lines that are read together: a text, or what is inside a box."""
+
+    def __init__(self, lines: Sequence[str], depth: int) -> None:
+        self.lines = lines
+        self.depth = depth
+        self.colons = _colon_ends(lines)
+        self._missing: dict[re.Pattern[str], int] = {}
+
+    def closing(self, index: int, pattern: re.Pattern[str]) -> int | None:
+        """The next line below `index` that matches. What was not found is not looked for again:
+        a thousand opening tags take no longer than one."""
+        if index >= self._missing.get(pattern, len(self.lines)):
+            return None
+        for position in range(index + 1, len(self.lines)):
+            if pattern.match(self.lines[position]):
+                return position
+        self._missing[pattern] = index
+        return None
+
+
+def _colon_ends(lines: Sequence[str]) -> dict[int, int]:
+    """The first and last line of each `:::` box. A longer mark ends the boxes inside, too."""
+    ends: dict[int, int] = {}
+    opened: list[tuple[int, int]] = []  # length of the mark, line
+    for index, line in enumerate(lines):
+        if ":::" not in line:
+            continue
+        if opening := _COLONS.match(line):
+            opened.append((len(opening.group(2)), index))
+        elif closing := _COLONS_END.match(line):
+            length = len(closing.group(1))
+            while (
+                opened and opened[-1][0] < length and any(o[0] == length for o in opened[-_DEPTH:])
+            ):
+                opened.pop()
+            if opened and opened[-1][0] <= length:
+                ends[opened.pop()[1]] = index
+    return ends
+
+
 def _rendered(lines: Sequence[str], depth: int) -> list[str]:
+    part = _Part(lines, depth)
     found: list[str] = []
     index = 0
     while index < len(lines):
-        block = _block(lines, index, depth)
+        block = _block(part, index)
         if block:
             found += block
             index += len(block)
@@ -82,8 +129,9 @@ def _rendered(lines: Sequence[str], depth: int) -> list[str]:
     return found
 
 
-def _block(lines: Sequence[str], index: int, depth: int) -> list[str]:
+def _block(part: _Part, index: int) -> list[str]:
     """What stands in place of the lines from `index` on, as many lines; empty for none."""
+    lines = part.lines
     line = lines[index]
     if fence := _FENCE.match(line):
         return list(lines[index : _fence_end(lines, index, fence)])
@@ -91,10 +139,10 @@ def _block(lines: Sequence[str], index: int, depth: int) -> list[str]:
         end = _code_end(lines, index)
         if end > index:
             return list(lines[index:end])
-    if depth >= _DEPTH:
+    if part.depth >= _DEPTH:
         return []
     for read in _READERS:
-        if block := read(lines, index, depth):
+        if block := read(part, index):
             return block
     return []
 
@@ -119,30 +167,31 @@ def _code_end(lines: Sequence[str], index: int) -> int:
     return end
 
 
-def _indented_box(lines: Sequence[str], index: int, depth: int) -> list[str]:
+def _indented_box(part: _Part, index: int) -> list[str]:
     """MkDocs: `!!! warning "Title"`, what belongs to it indented by four."""
-    match = _MKDOCS.match(lines[index])
+    match = _MKDOCS.match(part.lines[index])
     if match is None:
         return []
     indent, kind, _, title = match.groups()
-    body = _indented(lines, index + 1, len(indent.expandtabs(4)) + 4)
-    return _quoted(indent, _head(kind, title or ""), _rendered(body, depth + 1))
+    body = _indented(part.lines, index + 1, len(indent.expandtabs(4)) + 4)
+    return _quoted(indent, _head(kind, title or ""), _rendered(body, part.depth + 1))
 
 
-def _tab(lines: Sequence[str], index: int, depth: int) -> list[str]:
+def _tab(part: _Part, index: int) -> list[str]:
     """MkDocs: `=== "Linux"`, what belongs to it indented by four."""
-    match = _TAB.match(lines[index])
+    match = _TAB.match(part.lines[index])
     if match is None:
         return []
     indent, title = match.groups()
-    body = _indented(lines, index + 1, len(indent.expandtabs(4)) + 4)
-    return [f"{indent}**{title}:**", *(indent + line for line in _rendered(body, depth + 1))]
+    body = _indented(part.lines, index + 1, len(indent.expandtabs(4)) + 4)
+    return [f"{indent}**{title}:**", *(indent + line for line in _rendered(body, part.depth + 1))]
 
 
 def _indented(lines: Sequence[str], start: int, width: int) -> list[str]:
     """The lines indented by `width` or blank, without their indentation; no blank ones last."""
     body: list[str] = []
-    for line in lines[start:]:
+    for index in range(start, len(lines)):
+        line = lines[index]
         wide = line.expandtabs(4)
         if line.strip() and len(wide) - len(wide.lstrip()) < width:
             break
@@ -152,77 +201,60 @@ def _indented(lines: Sequence[str], start: int, width: int) -> list[str]:
     return body
 
 
-def _colon_box(lines: Sequence[str], index: int, depth: int) -> list[str]:
+def _colon_box(part: _Part, index: int) -> list[str]:
     """Docusaurus: `:::warning Title` to `:::`. A box in a box has fewer colons, or its own end."""
-    match = _COLONS.match(lines[index])
+    match = _COLONS.match(part.lines[index])
     if match is None:
         return []
-    indent, colons, kind, label, rest = match.groups()
-    open_boxes = 1
-    for end in range(index + 1, len(lines)):
-        closing = _COLONS_END.match(lines[end])
-        opening = _COLONS.match(lines[end])
-        if closing and len(closing.group(1)) >= len(colons):
-            open_boxes -= 1
-        elif opening and len(opening.group(2)) >= len(colons):
-            open_boxes += 1
-        if not open_boxes:
-            body = _rendered(lines[index + 1 : end], depth + 1)
-            title = label or ("" if rest.startswith("{") else rest)
-            return [*_quoted(indent, _head(kind, title), body), ""]
-    return []
+    indent, _, kind, label, rest = match.groups()
+    end = part.colons.get(index)
+    if end is None:
+        return []
+    body = _rendered(part.lines[index + 1 : end], part.depth + 1)
+    title = label or ("" if rest.startswith("{") else rest)
+    return [*_quoted(indent, _head(kind, title), body), ""]
 
 
-def _callout(lines: Sequence[str], index: int, _depth: int) -> list[str]:
+def _callout(part: _Part, index: int) -> list[str]:
     """GitHub and Obsidian: `> [!warning] Title`, a quote already."""
-    match = _CALLOUT.match(lines[index])
+    match = _CALLOUT.match(part.lines[index])
     if match is None:
         return []
     marks, kind, title = match.groups()
     return [f"{marks}{_head(kind, title)}  "]
 
 
-def _liquid_code(lines: Sequence[str], index: int, _depth: int) -> list[str]:
+def _liquid_code(part: _Part, index: int) -> list[str]:
     """Jekyll: `{% highlight bash %}` to `{% endhighlight %}`."""
-    match = _HIGHLIGHT.match(lines[index])
+    match = _HIGHLIGHT.match(part.lines[index])
     if match is None:
         return []
-    for end in range(index + 1, len(lines)):
-        if _END_HIGHLIGHT.match(lines[end]):
-            indent, language = match.groups()
-            return [f"{indent}```{language}", *lines[index + 1 : end], f"{indent}```"]
-    return []
-
-
-def _hidden(lines: Sequence[str], index: int, _depth: int) -> list[str]:
-    """Obsidian: a comment from a line `%%` to another."""
-    if lines[index].strip() != "%%":
+    end = part.closing(index, _END_HIGHLIGHT)
+    if end is None:
         return []
-    for end in range(index + 1, len(lines)):
-        if lines[end].strip() == "%%":
-            return [""] * (end + 1 - index)
+    indent, language = match.groups()
+    return [f"{indent}```{language}", *part.lines[index + 1 : end], f"{indent}```"]
+
+
+def _hidden(part: _Part, index: int) -> list[str]:
+    """Comments over several lines: Obsidian's from a line `%%` to another, and Jekyll's."""
+    for opening, closing in _COMMENTS:
+        if opening.match(part.lines[index]):
+            end = part.closing(index, closing)
+            return [""] * (end + 1 - index) if end is not None else []
     return []
 
 
-def _liquid_comment(lines: Sequence[str], index: int, _depth: int) -> list[str]:
-    if not re.match(r"\s*\{%-?\s*comment\s*-?%\}\s*$", lines[index]):
-        return []
-    for end in range(index + 1, len(lines)):
-        if re.match(r"\s*\{%-?\s*endcomment\s*-?%\}\s*$", lines[end]):
-            return [""] * (end + 1 - index)
-    return []
-
-
-def _module(lines: Sequence[str], index: int, _depth: int) -> list[str]:
+def _module(part: _Part, index: int) -> list[str]:
     """MDX: imports and exports between the paragraphs."""
-    if _IMPORT.match(lines[index]) or _EXPORT.match(lines[index]):
+    if _IMPORT.match(part.lines[index]) or _EXPORT.match(part.lines[index]):
         return [""]
     return []
 
 
-def _attributes(lines: Sequence[str], index: int, _depth: int) -> list[str]:
+def _attributes(part: _Part, index: int) -> list[str]:
     """Jekyll: `{: .warning }` says what the paragraph beside it is."""
-    match = _KRAMDOWN.match(lines[index])
+    match = _KRAMDOWN.match(part.lines[index])
     if match is None:
         return []
     names = [name.lower() for name in _KRAMDOWN_CLASS.findall(match.group(1))]
@@ -230,8 +262,8 @@ def _attributes(lines: Sequence[str], index: int, _depth: int) -> list[str]:
     return [f"**{_BOXES[kind]}:**"] if kind else [""]
 
 
-_READERS: tuple[Callable[[Sequence[str], int, int], list[str]], ...] = (
-    _indented_box, _tab, _colon_box, _callout, _liquid_code, _liquid_comment, _hidden, _module,
+_READERS: tuple[Callable[[_Part, int], list[str]], ...] = (
+    _indented_box, _tab, _colon_box, _callout, _liquid_code, _hidden, _module,
     _attributes,
 )  # fmt: skip
 
@@ -244,7 +276,10 @@ def _head(kind: str, title: str) -> str:
 
 
 def _quoted(indent: str, head: str, body: Sequence[str]) -> list[str]:
-    return [f"{indent}> {head}  ", *(f"{indent}> {line}".rstrip() for line in body)]
+    return [
+        f"{indent}> {head}  ",
+        *(f"{indent}> {line}" if line else f"{indent}>" for line in body),
+    ]
 
 
 def _line(line: str) -> str:

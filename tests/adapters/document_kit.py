@@ -100,6 +100,15 @@ def part(package: bytes, name: str) -> bytes:
         return archive.read(name)
 
 
+def heavy_word() -> bytes:
+    """A Word document of 100,000 paragraphs: seconds and hundreds of megabytes for its parser."""
+    data = word(lambda document: document.add_paragraph("Text."))
+    paragraphs = "".join(f"<w:p><w:r><w:t>{n}</w:t></w:r></w:p>" for n in range(100_000))
+    body = part(data, "word/document.xml")
+    full = body.replace(b"<w:sectPr", paragraphs.encode() + b"<w:sectPr", 1)
+    return repacked(data, word__document__xml=full)
+
+
 def cut(converted: Converted) -> list[ChunkText]:
     return chunks(parse_converted(converted, converted.markdown).outline, ChunkLimits())
 

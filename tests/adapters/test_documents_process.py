@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from document_kit import excel, packed, part, pdf, repacked, sheet, word
+from document_kit import excel, heavy_word, packed, pdf, sheet, word
 
 from adapters.documents import create_reader
 from bot.ingest.reader import Reader, ReadingLimits, Refused
@@ -41,12 +41,7 @@ def test_a_refused_document_is_no_reason_to_start_again(reader: Reader) -> None:
 
 @pytest.fixture(scope="module")
 def heavy() -> bytes:
-    """A Word document of 100,000 paragraphs: seconds and hundreds of megabytes for its parser."""
-    data = word(lambda document: document.add_paragraph("Text."))
-    body = part(data, "word/document.xml")
-    paragraphs = "".join(f"<w:p><w:r><w:t>{n}</w:t></w:r></w:p>" for n in range(100_000))
-    full = body.replace(b"<w:sectPr", paragraphs.encode() + b"<w:sectPr", 1)
-    return repacked(data, word__document__xml=full)
+    return heavy_word()
 
 
 def test_a_document_that_takes_too_long_is_given_up(heavy: bytes) -> None:
