@@ -68,7 +68,11 @@ class ReaderProcess(Reader):
             )
 
     def close(self) -> None:
-        """Ends the process; the next document starts another one."""
+        """Ends the process, also in the middle of a document, which is then refused; the next
+        one starts another process."""
+        process = self._process
+        if process is not None:
+            process.kill()  # before our turn: the present document may take long
         with self._turn:
             self._end()
 

@@ -7,6 +7,7 @@ import signal
 import sys
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -56,6 +57,16 @@ def test_a_document_that_needs_too_much_memory_is_given_up(heavy: bytes) -> None
         with pytest.raises(Refused, match=r"over a limit \(reading it needs over 256 MB\)"):
             reader.read(".docx", heavy)
         assert reader.read(".pdf", pdf("Text.")).breaks == (0,)
+
+
+def test_closing_does_not_wait_for_a_document(heavy: bytes) -> None:
+    with ThreadPoolExecutor() as pool, closing(create_reader()) as reader:
+        reader.read(".pdf", pdf("Text."))
+        ended = pool.submit(reader.read, ".docx", heavy)
+        while not ended.done():  # it may not have begun at the first time
+            reader.close()
+        with pytest.raises(Refused):
+            ended.result()
 
 
 def children() -> list[int]:
