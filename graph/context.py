@@ -24,7 +24,7 @@ from graph.steering import without_orders
 CHARACTERS_PER_TOKEN = 4
 _SMALLEST_CHUNK = 150  # characters; bounds how many chunks a small document can have
 _SHORTEST_CUT = 400  # characters; a passage cut below this says too little
-_PAGE = re.compile(r"#page=\d+$")  # the page of a PDF, RFC 8118 section 3
+_PAGE = re.compile(r"[#&]page=\d+$")  # the page of a PDF, RFC 8118 section 3
 _NEIGHBOUR_GAP = 2  # lines between two chunks that follow each other
 _SHORTEST_OVERLAP, _LONGEST_OVERLAP = 21, 800  # characters
 _LONGEST_LABEL = 200  # characters of a title or heading in the prompt

@@ -246,12 +246,16 @@ def _masked(source: Text, outline: Outline, hit: Masked) -> Problem:
 
 
 def _uri(origin: Origin, source: Text, piece: ChunkText) -> str:
-    """The link to a piece: to its line, or to its place in a document that has no lines."""
-    uri = origin.uri(source.file.path, piece.lines[0])
-    if source.converted is None or source.file.format:
+    """The link to a piece: to its line, or to its place in a document that has no lines. A link
+    that is the same for each line leads into an archive, or to no line at all."""
+    path, line = source.file.path, piece.lines[0]
+    uri = origin.uri(path, line)
+    if source.converted is None:
         return uri
-    place = uri.partition("#")[0]
-    return f"{place}#{piece.anchor}" if piece.anchor else place
+    place = uri if uri == origin.uri(path, line + 1) else uri.partition("#")[0]
+    if not piece.anchor:
+        return place
+    return f"{place}{'&' if '#' in place else '#'}{piece.anchor}"
 
 
 def _passages(

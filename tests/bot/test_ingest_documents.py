@@ -50,9 +50,14 @@ async def test_links_name_the_page_the_sheet_and_the_row(library: Library, reade
     library.put("b.xlsx", excel(lambda book: sheet(book, "My ports", [["a", "b"], ["x", "gamma"]])))
     library.put("c.csv", "a,b\nx,delta\n")
     library.put("d.docx", word(lambda document: document.add_paragraph("It says epsilon.")))
+    inner = {"ops/e.pdf": pdf("Nothing.", "It says zeta."), "f.md": "# F\n\nIt says theta."}
+    library.put("g.zip", packed(inner))
     await library.sync(options(reader))
-    found = {w: (await library.find(w))[0].uri for w in ("beta", "gamma", "delta", "epsilon")}
+    words = ("beta", "gamma", "delta", "epsilon", "zeta", "theta")
+    found = {word: (await library.find(word))[0].uri for word in words}
     assert found == {
+        "zeta": "g.zip#ops/e.pdf&page=2",
+        "theta": "g.zip#f.md",
         "beta": "a.pdf#page=2",
         "gamma": "b.xlsx#'My%20ports'!A2",
         "delta": "c.csv#L2",
