@@ -26,7 +26,6 @@ class ReadingLimits:
     members: int = 20_000  # files in an archive
     ratio: int = 200  # unpacked to packed bytes of one member over a megabyte
     columns: int = 200
-    reported: int = 20  # problems named for one file
 
 
 class Refused(Exception):
