@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from bot.app import Library
 from bot.errors import SourceError
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
+from bot.ingest.reader import Reader
 from bot.ingest.refresh import refresh
 from bot.ingest.report import SyncReport
 from bot.ingest.sync import sync
@@ -95,6 +97,8 @@ async def sync_shelf(
     source = _source(app, shelf)
     if shelf.name not in [record.name for record in await app.index.sources()]:
         await check(app, shelf)  # a path with a typing error is not remembered
+    reading = ingest.reading()
+    reader: Reader = factory("reader")(reading)
     options = SyncOptions(
         access=shelf.access or access.documents(),
         folders=access.rules(),
@@ -102,13 +106,21 @@ async def sync_shelf(
         location=str(shelf.path),
         max_file_bytes=ingest.max_file_bytes,
         mask_secrets=ingest.mask_secrets,
-        converters=factory("converters")(),
+        converters=factory("converters")(reading),
+        reader=reader,
+        reading=reading,
         loss_share=ingest.shrink_limit,
         allow_loss=allow_loss,
     )
-    report = await sync(
-        source, app.index, app.embedder, lock=home / LOCK_FILE, options=options, progress=progress
-    )
+    with closing(reader):
+        report = await sync(
+            source,
+            app.index,
+            app.embedder,
+            lock=home / LOCK_FILE,
+            options=options,
+            progress=progress,
+        )
     progress.begin("calibrating", None)
     try:
         await refresh(app.index, app.embedder, app.words)

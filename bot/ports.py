@@ -17,12 +17,14 @@ from graph.terms import Fields, TermCounts
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file as a source offers it. `path` is relative, "/" separated, NFC."""
+    """One file as a source offers it. `path` is relative, "/" separated, NFC. `format` is the
+    suffix that says how it is read when its path does not: a page inside an export."""
 
     path: str
     data: bytes
     updated_at: datetime | None = None
     version: str = ""
+    format: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,7 @@ FACTORIES: dict[str, str] = {
     "console": "adapters.console:create",
     "converters": "adapters.documents:create",
     "traces.otel": "adapters.otel:create",
+    "reader": "adapters.documents:create_reader",
     "plots": "adapters.plots:create",
 }
 

@@ -8,9 +8,10 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from bot.chat_settings import Section
+from bot.ingest.reader import ReadingLimits
 from graph.policy import Limits, Policy
 
-_POLICY, _LIMITS = Policy(), Limits()
+_POLICY, _LIMITS, _READING = Policy(), Limits(), ReadingLimits()
 
 
 class Thresholds(Section):
@@ -87,3 +88,17 @@ class IngestSettings(Section):
     max_file_bytes: int = Field(default=10 * 1024 * 1024, ge=1000)
     mask_secrets: bool = True
     shrink_limit: float = Field(default=0.5, ge=0, le=1)  # a sync that would lose more is refused
+    seconds: float = Field(default=_READING.seconds, gt=0)  # for reading one PDF or Office file
+    megabytes: int = Field(default=_READING.megabytes, ge=256)  # of memory for the same
+    pages: int = Field(default=_READING.pages, ge=1)
+    rows: int = Field(default=_READING.rows, ge=1)  # of one table
+    unpacked_bytes: int = Field(default=_READING.unpacked_bytes, ge=1_000_000)  # of one archive
+
+    def reading(self) -> ReadingLimits:
+        return ReadingLimits(
+            seconds=self.seconds,
+            megabytes=self.megabytes,
+            pages=self.pages,
+            rows=self.rows,
+            unpacked_bytes=self.unpacked_bytes,
+        )

@@ -24,6 +24,7 @@ from graph.steering import without_orders
 CHARACTERS_PER_TOKEN = 4
 _SMALLEST_CHUNK = 150  # characters; bounds how many chunks a small document can have
 _SHORTEST_CUT = 400  # characters; a passage cut below this says too little
+_PAGE = re.compile(r"[#&]page=\d+$")  # the page of a PDF, RFC 8118 section 3
 _NEIGHBOUR_GAP = 2  # lines between two chunks that follow each other
 _SHORTEST_OVERLAP, _LONGEST_OVERLAP = 21, 800  # characters
 _LONGEST_LABEL = 200  # characters of a title or heading in the prompt
@@ -110,7 +111,7 @@ def _neighbours(group: Sequence[Ranked]) -> list[Ranked]:
     """Chunks that follow each other in the document become one passage."""
     runs: list[list[Ranked]] = []
     for item in sorted(group, key=lambda item: item.passage.lines):
-        if runs and item.passage.lines[0] - runs[-1][-1].passage.lines[1] <= _NEIGHBOUR_GAP:
+        if runs and _follows(runs[-1][-1].passage, item.passage):
             runs[-1].append(item)
         else:
             runs.append([item])
@@ -119,6 +120,12 @@ def _neighbours(group: Sequence[Ranked]) -> list[Ranked]:
         best = max(run, key=lambda item: item.scores.u)
         merged.append(_merged(best, [item.passage for item in run]))
     return merged
+
+
+def _follows(before: Passage, after: Passage) -> bool:
+    """True for the next chunk of the same page: one place has to stand for both."""
+    near = after.lines[0] - before.lines[1] <= _NEIGHBOUR_GAP
+    return near and _PAGE.findall(before.uri) == _PAGE.findall(after.uri)
 
 
 def _merged(best: Ranked, chunks: Sequence[Passage]) -> Ranked:

@@ -36,7 +36,7 @@ class ChunkText:
     """A chunk without identity and vector. `lines` are the first and last line on disk.
 
     `head` is the path of headings that holds for the whole text; `heading` also names the
-    sections inside, as a reader wants to see them.
+    sections inside, as a reader wants to see them. `anchor` is the place in the original.
     """
 
     head: tuple[str, ...]
@@ -45,6 +45,7 @@ class ChunkText:
     lines: tuple[int, int]
     language: Language
     stub: bool
+    anchor: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def _packed(outline: Outline, limits: ChunkLimits) -> Iterator[list[_Piece]]:
     group: list[_Piece] = []
     for section in outline.sections:
         for piece in _pieces(outline, section, limits):
-            if group and not _fits(group, piece, limits):
+            if group and not (_fits(group, piece, limits) and _one_page(outline, group, piece)):
                 yield group
                 group = []
             group.append(piece)
@@ -98,6 +99,26 @@ def _fits(group: Sequence[_Piece], piece: _Piece, limits: ChunkLimits) -> bool:
         return size + piece.size <= limits.hard
     opens_part = piece.section.level == 1 and piece.start == piece.section.start
     return not opens_part and size < limits.small and size + piece.size <= limits.target
+
+
+def _one_page(outline: Outline, group: Sequence[_Piece], piece: _Piece) -> bool:
+    """True unless the text of `group` is on another page; headings belong to what follows."""
+    if not outline.breaks or all(member.bare for member in group):
+        return True
+    return outline.page(_body(outline, group)) == outline.page(_body(outline, [piece]))
+
+
+def _body(outline: Outline, group: Sequence[_Piece]) -> int:
+    """The first line that is not part of a heading, or else the first line."""
+    for piece in group:
+        for block in piece.section.blocks:
+            start, end = max(block.start, piece.start), min(block.end, piece.end)
+            if block.kind is Kind.HEADING:
+                continue
+            for index in range(start, end):
+                if outline.lines[index].strip():
+                    return index
+    return group[0].start
 
 
 def _pieces(outline: Outline, section: Section, limits: ChunkLimits) -> Iterator[_Piece]:
@@ -270,6 +291,7 @@ def _chunk(outline: Outline, group: Sequence[_Piece], limits: ChunkLimits) -> Ch
         language=passage_language(text if outline.fence is None else ""),
         stub=any(s.placeholder for s in sections)
         or (all(s.thin for s in sections) and sum(s.words for s in set(sections)) < THIN),
+        anchor=outline.anchor(_body(outline, group)) if outline.anchors else "",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import PurePosixPath
@@ -15,21 +15,42 @@ from bot.ingest.embed import heading_line, passage_text
 from bot.ingest.encoding import decode
 from bot.ingest.fingerprint import digest
 from bot.ingest.folder_rules import by_folder
+from bot.ingest.formats import (
+    ARCHIVES,
+    BINARY,
+    BINARY_SHARE,
+    DATA,
+    REMEDIES,
+    is_encrypted_office,
+    misnamed,
+    suffix_of,
+)
 from bot.ingest.frontmatter import FrontMatter, read
 from bot.ingest.options import SyncOptions
-from bot.ingest.parse import parse, readable_name, supported
+from bot.ingest.parse import (
+    ConversionFailed,
+    Converted,
+    Converter,
+    parse,
+    parse_converted,
+    readable_name,
+    supported,
+)
 from bot.ingest.planted import planted
+from bot.ingest.reader import Refused
 from bot.ingest.report import Problem, Reason
-from bot.ingest.secrets import find, is_secret_file
+from bot.ingest.secrets import Masked, find, is_secret_file
+from bot.ingest.sections import Outline
 from bot.ports import Chunk, Skipped, SourceFile
 from graph.model import Access, Passage, Status
 from graph.ports import Matrix
 from graph.terms import Fields, TermCounts
-from graph.text import normalise, tokens
+from graph.text import has_words, normalise, tokens
 
 _IDS = UUID("6f1c6a52-2f0b-5e0e-9d64-3b1d5c3c7a10")  # the namespace of chunk ids
 _LFS = re.compile(rb"version https://git-lfs\.github\.com/spec/v\d+\r?\n(?:[a-z].*\r?\n?){1,8}\Z")
 POINTER_BYTES = 1024  # a larger file is no LFS pointer
+_DETAIL = 300  # characters of a reason kept with a file's record
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +64,14 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A decoded file. `encoding` is empty for UTF-8."""
+    """A decoded file. `encoding` is empty for UTF-8. For a document that was `converted` as a
+    whole, `text` is its Markdown."""
 
     file: SourceFile
     text: str
     encoding: str
     digest: str
+    converted: Converted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +97,20 @@ class Document:
         ]
 
 
-def refusal(path: str, size: int, options: SyncOptions) -> Skipped | None:
-    """Why a file is not even read, by its name and its size in bytes."""
-    if is_secret_file(path):
+def refusal(path: str, size: int, options: SyncOptions, form: str = "") -> Skipped | None:
+    """Why a file is not even read, by its name and its size in bytes. `form` is the suffix that
+    holds in place of its own."""
+    suffix = form or suffix_of(path)
+    if not form and is_secret_file(path):
         return Skipped(path, Reason.SECRET_FILE)
-    if not supported(path):
-        return Skipped(path, Reason.UNSUPPORTED, PurePosixPath(path).suffix.lower())
-    if size > options.max_file_bytes:
-        return Skipped(path, Reason.TOO_LARGE, f"{size} bytes, limit {options.max_file_bytes}")
+    if not (form or supported(path)):
+        detail = f"{suffix}, {REMEDIES[suffix]}" if suffix in REMEDIES else suffix
+        return Skipped(path, Reason.UNSUPPORTED, detail)
+    limit = options.max_file_bytes
+    if suffix in BINARY | ARCHIVES:
+        limit *= BINARY_SHARE
+    if size > limit:
+        return Skipped(path, Reason.TOO_LARGE, f"{size} bytes, limit {limit}")
     return None
 
 
@@ -92,7 +121,7 @@ def is_pointer(data: bytes) -> bool:
 
 def rejected(file: SourceFile, options: SyncOptions) -> Skipped | None:
     """Why a file is not decoded: its name, its size, or a content that was not fetched."""
-    skipped = refusal(file.path, len(file.data), options)
+    skipped = refusal(file.path, len(file.data), options, file.format)
     if is_pointer(file.data) and (skipped is None or skipped.reason == Reason.UNSUPPORTED):
         return Skipped(file.path, Reason.LFS_POINTER, "run `git lfs pull`")
     return skipped
@@ -102,8 +131,24 @@ def decoded(file: SourceFile, options: SyncOptions) -> Text | Skipped:
     """The text of a file with normalised line breaks, or why there is none."""
     if skipped := rejected(file, options):
         return skipped
-    page = file.path.lower().endswith((".html", ".htm"))
-    result = decode(file.data, declared=page)
+    suffix = file.format or suffix_of(file.path)
+    if skipped := _contradiction(file, suffix):
+        return skipped
+    if suffix in BINARY | ARCHIVES:
+        return _read(file, suffix, options)
+    return _of_text(file, suffix, options)
+
+
+def _contradiction(file: SourceFile, suffix: str) -> Skipped | None:
+    """Why the content of a file cannot be what its suffix says."""
+    detail = misnamed(suffix, file.data)
+    if is_encrypted_office(file.data):
+        return Skipped(file.path, Reason.ENCRYPTED, "save it without a password")
+    return Skipped(file.path, Reason.MISNAMED, detail) if detail else None
+
+
+def _of_text(file: SourceFile, suffix: str, options: SyncOptions) -> Text | Skipped:
+    result = decode(file.data, declared=suffix in (".html", ".htm"))
     if result.text is None:
         reason = Reason.BINARY if result.binary else Reason.ENCODING
         return Skipped(file.path, reason, "" if result.binary else "save it as UTF-8")
@@ -111,7 +156,46 @@ def decoded(file: SourceFile, options: SyncOptions) -> Text | Skipped:
     if not text.strip():
         return Skipped(file.path, Reason.NO_TEXT, "empty")
     encoding = "" if result.encoding == "utf-8" else result.encoding
-    return Text(file, text, encoding, digest(text.encode()))
+    converted = None
+    if suffix in DATA and (converter := _converters(suffix, text, options).get(suffix)):
+        try:
+            converted = converter(text)
+        except ConversionFailed as error:
+            return Skipped(file.path, Reason.BROKEN, str(error))
+        text = converted.markdown
+    return Text(file, text, encoding, digest(text.encode()), converted)
+
+
+def _read(file: SourceFile, suffix: str, options: SyncOptions) -> Text | Skipped:
+    """A document that is no text, read by the reader. An archive that is met here could not be
+    opened before: archives are taken for folders."""
+    if options.reader is None or suffix in ARCHIVES:
+        return Skipped(file.path, Reason.UNSUPPORTED, suffix)
+    try:
+        converted = options.reader.read(suffix, file.data)
+    except Refused as error:
+        return Skipped(file.path, error.reason, error.detail)
+    text = normalise(converted.markdown)
+    if not has_words(text):
+        details = [issue.message for issue in converted.issues]
+        return Skipped(file.path, Reason.NO_TEXT, "; ".join(details)[:_DETAIL] or "empty")
+    mark = digest(f"{text}\x1f{converted.title}\x1f{converted.anchors}".encode())
+    return Text(file, text, "", mark, converted)
+
+
+def _converters(suffix: str, text: str, options: SyncOptions) -> Mapping[str, Converter]:
+    """Large texts are converted in the reader's process: a hostile one takes no time here."""
+    reader = options.reader
+    if reader is None or len(text) <= options.in_process:
+        return options.converters
+
+    def convert(text: str) -> Converted:
+        try:
+            return reader.read(suffix, text.encode())
+        except Refused as error:
+            raise ConversionFailed(str(error)) from error
+
+    return {suffix: convert}
 
 
 def document(
@@ -121,7 +205,11 @@ def document(
     file = source.file
     text, hits = find(source.text) if options.mask_secrets else (source.text, ())
     about = read(text, options.levels)
-    parsed = parse(file.path, text, options.converters, about.first_line)
+    if source.converted is not None:
+        parsed = parse_converted(source.converted, text, about.first_line)
+    else:
+        converters = _converters(suffix_of(file.path), text, options)
+        parsed = parse(file.path, text, converters, about.first_line)
     pieces = chunks(parsed.outline, options.chunking)
     if not pieces:
         detail = "only front matter" if about.first_line > 1 else ""
@@ -135,7 +223,7 @@ def document(
         title=title,
         access=access,
         passages=_passages(
-            pieces, file=file, title=title, about=about, access=access, origin=origin
+            pieces, source=source, title=title, about=about, access=access, origin=origin
         ),
         fields=tuple(_fields(file.path, title, piece) for piece in pieces),
         inputs=tuple(passage_text(title, piece.head, piece.text) for piece in pieces),
@@ -145,19 +233,41 @@ def document(
             *(Problem(file.path, i.line, i.message) for i in (*about.issues, *parsed.issues)),
             *planted(file.path, text),
         ),
-        masked=tuple(Problem(file.path, hit.line, hit.kind) for hit in hits),
+        masked=tuple(_masked(source, parsed.outline, hit) for hit in hits),
     )
+
+
+def _masked(source: Text, outline: Outline, hit: Masked) -> Problem:
+    """Where a secret was: the line of a text, or the place in a document without lines."""
+    if source.converted is None:
+        return Problem(source.file.path, hit.line, hit.kind)
+    anchor = outline.anchor(hit.line - 1)
+    return Problem(source.file.path, 0, f"{hit.kind} ({anchor})" if anchor else hit.kind)
+
+
+def _uri(origin: Origin, source: Text, piece: ChunkText) -> str:
+    """The link to a piece: to its line, or to its place in a document that has no lines. A link
+    that is the same for each line leads into an archive, or to no line at all."""
+    path, line = source.file.path, piece.lines[0]
+    uri = origin.uri(path, line)
+    if source.converted is None:
+        return uri
+    place = uri if uri == origin.uri(path, line + 1) else uri.partition("#")[0]
+    if not piece.anchor:
+        return place
+    return f"{place}{'&' if '#' in place else '#'}{piece.anchor}"
 
 
 def _passages(
     pieces: Sequence[ChunkText],
     *,
-    file: SourceFile,
+    source: Text,
     title: str,
     about: FrontMatter,
     access: Access,
     origin: Origin,
 ) -> tuple[Passage, ...]:
+    file = source.file
     seen: Counter[tuple[str, ...]] = Counter()
     found: list[Passage] = []
     for piece in pieces:
@@ -172,7 +282,7 @@ def _passages(
                 title=title,
                 heading=piece.heading,
                 text=piece.text,
-                uri=origin.uri(file.path, piece.lines[0]),
+                uri=_uri(origin, source, piece),
                 lines=piece.lines,
                 language=piece.language,
                 version=about.version or file.version,

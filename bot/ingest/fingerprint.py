@@ -36,6 +36,8 @@ def rules(options: SyncOptions, access: Access) -> str:
         options.levels,
         options.mask_secrets,
         options.chunking,
+        options.reading.pages,
+        options.reading.rows,
     )
     return digest(repr(parts).encode())
 

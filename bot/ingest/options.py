@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from bot.ingest.chunk import ChunkLimits
 from bot.ingest.folder_rules import FolderRule
 from bot.ingest.parse import Converter
+from bot.ingest.reader import Reader, ReadingLimits
 from graph.model import LEVELS, Access
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
@@ -30,6 +31,9 @@ class SyncOptions:
     max_file_bytes: int = MAX_FILE_BYTES
     mask_secrets: bool = True
     converters: Mapping[str, Converter] = field(default_factory=dict)
+    reader: Reader | None = None  # of PDF, Office and archives; without it they are skipped
+    reading: ReadingLimits = field(default_factory=ReadingLimits)  # those of the reader
+    in_process: int = 500_000  # characters; larger texts that need a converter go to the reader
     chunking: ChunkLimits = field(default_factory=ChunkLimits)
     loss_share: float = 0.5
     loss_files: int = 10

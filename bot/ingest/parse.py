@@ -16,15 +16,11 @@ from typing import Protocol
 
 import yaml
 
+from bot.ingest.dialects import common_markdown
+from bot.ingest.formats import CONFIG, MARKDOWN, SUFFIXES, WEB, suffix_of
 from bot.ingest.frontmatter import Issue
 from bot.ingest.markdown import Block, Kind, plain_title, without_comments
 from bot.ingest.sections import Outline, Section, judge, outline
-
-MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".mkd"})
-CONFIG = {".yaml": "yaml", ".yml": "yaml", ".toml": "toml", ".json": "json"}
-CONVERTED = frozenset({".html", ".htm", ".rst"})
-PLAIN = frozenset({".txt", ".text"})
-SUFFIXES = MARKDOWN | PLAIN | CONVERTED | CONFIG.keys()
 
 _CHECKED = 1_000_000  # characters; a larger file is not checked for being well-formed
 _LOOKAHEAD = 400  # lines searched for the origin of a converted line
@@ -41,12 +37,19 @@ class ConversionFailed(Exception):
 @dataclass(frozen=True, slots=True)
 class Converted:
     """A document as Markdown. `title` is what the format itself calls the title; the text begins
-    at `first_line` of the file."""
+    at `first_line` of the file.
+
+    `anchors` are places in the original: the line of the Markdown (from 0) at which each begins,
+    and what a link to it ends in, such as `page=3`. `breaks` are the lines at which a new page
+    begins; no chunk reaches over them.
+    """
 
     markdown: str
     title: str = ""
     first_line: int = 1
     issues: tuple[Issue, ...] = ()
+    anchors: tuple[tuple[int, str], ...] = ()
+    breaks: tuple[int, ...] = ()
 
 
 class Converter(Protocol):
@@ -63,8 +66,8 @@ class Parsed:
 
 
 def supported(path: str) -> bool:
-    """True for the suffixes above and for names without any, such as README."""
-    return _suffix(path) in SUFFIXES or not _suffix(path)
+    """True for known suffixes and for names without any, such as README."""
+    return suffix_of(path) in SUFFIXES or not suffix_of(path)
 
 
 def readable_name(path: str) -> str:
@@ -79,21 +82,28 @@ def parse(path: str, text: str, converters: Mapping[str, Converter], first_line:
     `first_line` (front matter) is left out, and line numbers still match the file."""
     lines = text.split("\n")
     body = "\n".join([""] * (first_line - 1) + lines[first_line - 1 :])
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
     if suffix in MARKDOWN or (not suffix and PurePosixPath(path).name.upper() == "README"):
-        return Parsed(outline(without_comments(body)))
+        return Parsed(outline(without_comments(common_markdown(body))))
     if suffix in CONFIG:
         return _config(body, CONFIG[suffix])
-    if suffix in CONVERTED:
+    if suffix in WEB:
         converter = converters.get(suffix)
         if converter is not None:
             return _converted(body, converter)
     return Parsed(_plain(body))
 
 
-def _suffix(path: str) -> str:
-    stem, _, suffix = path.rpartition("/")[2].rpartition(".")
-    return f".{suffix.lower()}" if stem and suffix else ""
+def parse_converted(converted: Converted, markdown: str, first_line: int = 1) -> Parsed:
+    """The outline of a document that was read as a whole; `markdown` is its text with secrets
+    masked, line by line the same, and what stands above `first_line` is left out."""
+    lines = markdown.split("\n")
+    body = "\n".join([""] * (first_line - 1) + lines[first_line - 1 :])
+    parsed = outline(body, breaks=converted.breaks)
+    top = [section for section in parsed.sections if section.level == 1]
+    named = plain_title(converted.title)
+    title = parsed.title if len(top) == 1 or not named else named
+    return Parsed(replace(parsed, title=title, anchors=converted.anchors), converted.issues)
 
 
 def _plain(text: str) -> Outline:

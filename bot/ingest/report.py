@@ -28,6 +28,12 @@ class Reason(StrEnum):
     SECRET_FILE = "secret file"  # noqa: S105 - a reason, not a password
     SUBMODULE = "submodule not fetched"
     SAME_NAME = "another file has the same name"
+    ENCRYPTED = "encrypted"
+    MISNAMED = "content does not fit the name"
+    BROKEN = "broken"
+    UNSAFE = "unsafe"
+    OVER_LIMIT = "over a limit"
+    ATTACHMENT = "attachment of an export"
 
 
 @dataclass(frozen=True, slots=True)

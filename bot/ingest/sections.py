@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from bot.ingest.markdown import Block, Kind, blocks
 from graph.text import WORD
@@ -41,7 +43,7 @@ class Outline:
     """A whole document. `numbers[i]` is the line on disk (from 1) of `lines[i]`.
 
     `fence` is the language of a document that is all code, such as YAML: every chunk of it is
-    shown as a code block.
+    shown as a code block. `anchors` and `breaks` are those of bot/ingest/parse.py's Converted.
     """
 
     lines: tuple[str, ...]
@@ -49,6 +51,17 @@ class Outline:
     title: str = ""
     fence: str | None = None
     numbers: tuple[int, ...] = ()
+    anchors: tuple[tuple[int, str], ...] = ()
+    breaks: tuple[int, ...] = ()
+
+    def page(self, index: int) -> int:
+        """How many pages begin at or above a line; 0 for a document without pages."""
+        return bisect_right(self.breaks, index)
+
+    def anchor(self, index: int) -> str:
+        """The place in the original that a line belongs to."""
+        position = bisect_right(self.anchors, index, key=lambda item: item[0])
+        return self.anchors[position - 1][1] if position else ""
 
     def line(self, index: int) -> int:
         if not self.numbers:
@@ -56,13 +69,18 @@ class Outline:
         return self.numbers[min(index, len(self.numbers) - 1)]
 
 
-def outline(markdown: str, numbers: Sequence[int] = ()) -> Outline:
-    """The sections of a Markdown text; its title is the first top heading."""
+def outline(markdown: str, numbers: Sequence[int] = (), *, breaks: Sequence[int] = ()) -> Outline:
+    """The sections of a Markdown text; its title is the first top heading. A section that goes
+    on after one of the `breaks` is two sections with the same path."""
     lines = tuple(markdown.split("\n"))
     sections: list[Section] = []
     path: list[tuple[int, str]] = []
     current: list[Block] = []
-    for block in blocks(markdown):
+    ends = set(breaks)
+    for block in _blocks(markdown, lines, breaks):
+        if block.kind is not Kind.HEADING and block.start in ends and _has_body(current):
+            _close(sections, path, current)
+            current = []
         if block.kind is Kind.HEADING:
             _close(sections, path, current)
             path = [item for item in path if item[0] < block.level]
@@ -72,7 +90,27 @@ def outline(markdown: str, numbers: Sequence[int] = ()) -> Outline:
             current.append(block)
     _close(sections, path, current)
     title = next((s.path[-1] for s in sections if s.level == 1 and s.path), "")
-    return Outline(lines, judge(sections, lines), title, None, tuple(numbers))
+    return Outline(lines, judge(sections, lines), title, None, tuple(numbers), breaks=tuple(breaks))
+
+
+def _has_body(current: Sequence[Block]) -> bool:
+    return any(block.kind is not Kind.HEADING for block in current)
+
+
+def _blocks(markdown: str, lines: Sequence[str], breaks: Sequence[int]) -> Iterator[Block]:
+    """The blocks of each page, so that none reaches over two."""
+    if not breaks:
+        yield from blocks(markdown)
+        return
+    edges = sorted({0, *breaks, len(lines)})
+    for start, end in pairwise(edges):
+        for block in blocks("\n".join(lines[start:end])):
+            yield _moved(block, start)
+
+
+def _moved(block: Block, by: int) -> Block:
+    children = tuple(_moved(child, by) for child in block.children)
+    return replace(block, start=block.start + by, end=block.end + by, children=children)
 
 
 def _close(

@@ -23,6 +23,7 @@ from bot.ingest.fingerprint import Fingerprint, digest, rules
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
 from bot.ingest.report import Problem, Reason, SyncReport, Tally
+from bot.ingest.unpacking import Unpacking
 from bot.ingest.version import CHUNKER_VERSION
 from bot.ports import (
     FileRecord,
@@ -61,7 +62,7 @@ async def sync(
     options = options or SyncOptions()
     with held(lock):
         await index.begin(embedder.name, embedder.dimension, CHUNKER_VERSION)
-        run = _Run(source, index, embedder, options, progress or Silent())
+        run = _Run(Unpacking(source, options), index, embedder, options, progress or Silent())
         return await run.recorded()
 
 
@@ -325,7 +326,10 @@ def _indexed(records: Iterable[FileRecord]) -> int:
 
 def _record(doc: Document, fingerprint: Fingerprint) -> FileRecord:
     notes = [f"read as {doc.encoding}"] if doc.encoding else []
-    notes += [f"line {problem.line}: {problem.message}" for problem in doc.problems]
+    notes += [
+        f"line {problem.line}: {problem.message}" if problem.line else problem.message
+        for problem in doc.problems
+    ]
     return FileRecord(
         path=doc.file.path,
         fingerprint=str(fingerprint),

@@ -1,4 +1,4 @@
 """The version of the chunks."""
 
-CHUNKER_VERSION = "1"
+CHUNKER_VERSION = "2"
 """Changes whenever the same document would give other chunks: an older index is then refused."""

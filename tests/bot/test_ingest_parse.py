@@ -81,7 +81,7 @@ def test_supported(path: str) -> None:
     assert supported(path)
 
 
-@pytest.mark.parametrize("path", ["a.png", "a.exe", "a.md.zip", "a.py"])
+@pytest.mark.parametrize("path", ["a.png", "a.exe", "a.md.7z", "a.py"])
 def test_not_supported(path: str) -> None:
     assert not supported(path)
 

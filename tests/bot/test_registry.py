@@ -18,6 +18,7 @@ from bot.access import Roll
 from bot.audit import Audit
 from bot.delivery import Mailbox
 from bot.feedback import FeedbackLog
+from bot.ingest.reader import Reader
 from bot.limits import Allowance
 from bot.meter import Meter
 from bot.plots import Plots
@@ -48,6 +49,7 @@ PORTS: dict[str, type] = {
     "console": Terminal,
     "plots": Plots,
     "traces.": Meter,
+    "reader": Reader,
 }
 REMOTE: dict[str, Any] = {
     "model": "some-model",
