@@ -14,6 +14,7 @@ from typing import Any
 
 from graph.blocks import Block, Kind, blocks, join, sentences
 from graph.model import Passage
+from graph.text import has_odd_letters
 
 GONE = "[…]"
 _SECTIONS = " · "  # between the headings of sections that share a chunk
@@ -49,15 +50,14 @@ _STEERING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _SIGNS = (  # a steering text has one of these, and hardly any other text
-    "ignore", "disregard", "forget", "override", "bypass", "system", "assistant", "from now on",
-    "you are", "act as", "act for", " only ", "llm", "gpt", "chatbot", "im_start", "im_end",
+    "ignore", "disregard", "forget", "override", "bypass", "assistant", "from now on", "you are",
+    "act as", "act for", " only in", " only with", "llm", "gpt", "chatbot", "im_start", "im_end",
     "игнорируй", "забудь", "отбрось", "с этого момента", "отвечай только", "ты теперь",
     "пользователь", "ассистент", "помощник", "нейросет", "модел",
 )  # fmt: skip
-_SHORT_SIGN = re.compile(
-    r"\b(?:ai|ии|чат-?бот\w*)\b"
-    "|[\u0130\u0131\u017f\u212a\u1c80-\u1c88]",  # these match other letters
-    re.IGNORECASE,
+_LONG_SIGN = re.compile(  # in lower case
+    r"system(?:\s*:|(?<=<system)|(?<=\|system))"
+    r"|\b(?:ais?\b|ии|чат-?бот|(?:language|chat) (?:agent|assistant|model|bot))"
 )
 
 
@@ -65,7 +65,8 @@ _SHORT_SIGN = re.compile(
 def steers(text: str) -> bool:
     """True when `text` gives orders to whoever reads it for somebody else."""
     lower = text.lower()
-    if not any(sign in lower for sign in _SIGNS) and not _SHORT_SIGN.search(text):
+    signed = any(sign in lower for sign in _SIGNS) or _LONG_SIGN.search(lower)
+    if not signed and not has_odd_letters(text):
         return False
     return _STEERING.search(text) is not None
 

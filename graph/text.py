@@ -31,6 +31,7 @@ _PART = re.compile(
     r"|[^\W\d_A-Za-zА-Яа-яЁё]+"
 )
 _CYRILLIC = re.compile(r"[А-Яа-яЁё]")
+_ODD_LETTER = re.compile("[\u0130\u0131\u017f\u212a\u1c80-\u1c88]")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _QUOTED = re.compile(r"[\"“«][^\"”»\n]{3,}[\"”»]")
 _PLAIN_LATIN = re.compile(r"\b[a-z]{2,}\b")
@@ -73,6 +74,14 @@ _INVISIBLE = frozenset(
 def has_words(text: str) -> bool:
     """False for empty, emoji-only and punctuation-only texts."""
     return WORD.search(text) is not None
+
+
+def has_odd_letters(text: str) -> bool:
+    """True for letters that a pattern without case takes for others: K of Kelvin, ſ, ı, ᲀ.
+
+    What is looked for in `text.lower()` may then be missed.
+    """
+    return not text.isascii() and _ODD_LETTER.search(text) is not None
 
 
 def question_language(text: str) -> Language:

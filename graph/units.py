@@ -15,6 +15,7 @@ from functools import lru_cache
 from graph.blocks import LISTED, Block, Kind, blocks, join, sentences, unwrapped
 from graph.marks import escaped
 from graph.markup import cleaned
+from graph.text import has_odd_letters
 
 _SHORT_LIST = 420  # characters; a longer list is quoted by items
 _KEPT = 256  # passages; the same are quoted from again and again
@@ -35,7 +36,6 @@ _STEERING_WORDS = (  # a steering text has one of these, and hardly any other te
     "ignore", "disregard", "forget", "system", "assistant", "from now on", "you are",
     "tell the user", " only ", "cite ", "игнорируй", "забудь", "с этого момента", "отвечай только",
 )  # fmt: skip
-_ODD_CASE = re.compile("[\u0130\u0131\u017f\u212a\u1c80-\u1c88]")  # match other letters
 
 
 class Shape(StrEnum):
@@ -74,7 +74,7 @@ def _worth(unit: Unit) -> bool:
 
 def _steers(text: str) -> bool:
     lower = text.lower()
-    if not any(word in lower for word in _STEERING_WORDS) and not _ODD_CASE.search(text):
+    if not any(word in lower for word in _STEERING_WORDS) and not has_odd_letters(text):
         return False
     return _STEERING.search(text) is not None
 
