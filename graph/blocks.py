@@ -81,15 +81,18 @@ def join(parts: Iterable[Block]) -> str:
     return "\n".join(part.text for part in parts)
 
 
-def unwrapped(text: str) -> str:
-    """The text without the line breaks that only kept its source narrow.
+def unwrapped(found: Iterable[Block]) -> list[Block]:
+    """The blocks without the line breaks that only kept their source narrow.
 
     A messenger shows every line break; lines of commands, tables and quotations keep theirs.
     """
     wrapped = (Kind.PROSE, *LISTED)
-    return "\n".join(
-        _unwrapped(block.text) if block.kind in wrapped else block.text for block in blocks(text)
-    )
+    return [
+        Block(block.kind, _unwrapped(block.text))
+        if block.kind in wrapped and "\n" in block.text
+        else block
+        for block in found
+    ]
 
 
 def _unwrapped(text: str) -> str:
@@ -218,7 +221,7 @@ def sentences(text: str) -> list[str]:
     start = 0
     for match in _SENTENCE_END.finditer(text):
         end = match.end()
-        inside = any(left < match.start() < right for left, right in spans)
+        inside = spans and any(left < match.start() < right for left, right in spans)
         if inside or _goes_on(text, start, match.start(), end):
             continue
         while end < len(text) and text[end].isspace():
@@ -230,7 +233,8 @@ def sentences(text: str) -> list[str]:
 
 def _goes_on(text: str, start: int, stop: int, end: int) -> bool:
     near = max(start, stop - _LONGEST_ABBREVIATION)
-    if _ABBREVIATION.search(text, near, stop + 1) and not text[stop:end].endswith("]"):
+    shortened = text[stop] == "." and _ABBREVIATION.search(text, near, stop + 1)
+    if shortened and not text[stop:end].endswith("]"):
         following = text[end:].lstrip()[:1]
         return not following.isupper() or len(text[start:stop].split()) < 2  # noqa: PLR2004
     return _MARKER.fullmatch(text, start, end) is not None

@@ -92,12 +92,13 @@ def _rivals(given: Sequence[Passage], index: int) -> frozenset[int]:
     one, older = given[index], older_editions(given)
     if index in older:
         return frozenset()
+    identifiers = _identifiers(one)
     return frozenset(
         place
         for place, other in enumerate(given)
         if place not in older
         and (one.source, one.document) != (other.source, other.document)
-        and _identifiers(one) == _identifiers(other)
+        and _identifiers(other) == identifiers
     )
 
 

@@ -179,12 +179,10 @@ async def _within(
     """
     words = telling_words(view.text, view.words)
     names = {name: {*tokens_of(name), *_stand_ins(name, view)} for name in view.named}
-    known = [
-        (text, set(filter(profile.statistics.known, items)))
-        for text, items in (*words.items(), *names.items())
-    ]
-    seen = held({term for _, items in known for term in items}, [item.terms for item in candidates])
-    unseen = [(text, items) for text, items in known if not items & seen]
+    wanted = [(text, set(items)) for text, items in (*words.items(), *names.items())]
+    known = profile.statistics.known_among({term for _, items in wanted for term in items})
+    seen = held(known, [item.terms for item in candidates])
+    unseen = [(text, items & known) for text, items in wanted if not items & seen]
     asked = set().union(*(items for _, items in unseen))
     visible = await retriever.mentioned(sorted(asked), scope) if asked else frozenset()
     unknown = {text for text, items in unseen if not visible & items}

@@ -30,6 +30,7 @@ _PART = re.compile(
     r"|[А-Яа-яЁё]+"
     r"|[^\W\d_A-Za-zА-Яа-яЁё]+"
 )
+_UNDIVIDED = re.compile(r"[A-Z]?[a-z]+|[А-Яа-яЁё]+")  # a word of one piece, by _PART
 _CYRILLIC = re.compile(r"[А-Яа-яЁё]")
 _ODD_LETTER = re.compile("[\u0130\u0131\u017f\u212a\u1c80-\u1c88]")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
@@ -169,6 +170,8 @@ class Stems:
         """Those of the stems that `text` has among its tokens."""
         words = set(WORD.findall(unicodedata.normalize("NFC", text)))
         for word in words - self._read:
+            if fold(word[:_START]) not in self._letters and _UNDIVIDED.fullmatch(word):
+                continue  # the usual case: no stem begins as this word does
             for piece in _pieces(word):
                 likely = piece[:_START] in self._letters and piece.startswith(self._starts)
                 if likely and (token := _token(piece)) in self._stems:

@@ -60,9 +60,9 @@ class Unit:
 @lru_cache(maxsize=_KEPT)
 def units(text: str) -> tuple[Unit, ...]:
     """The units of a passage in reading order, without stubs and text that steers a machine."""
-    text = unwrapped(escaped(cleaned(text, lambda _: True)))
-    found = [unit for unit in _read(blocks(text)) if _worth(unit)]
-    if _may_steer(text):
+    text = escaped(cleaned(text, lambda _: True))
+    found = [unit for unit in _read(unwrapped(blocks(text))) if _worth(unit)]
+    if _may_steer(" ".join(text.split())):
         found = [unit for unit in found if not _steers(f"{unit.lead} {unit.text}")]
     return tuple(_placed(unit, place) for place, unit in enumerate(found))
 
@@ -98,8 +98,7 @@ def _read(found: Sequence[Block]) -> Iterator[Unit]:
             heading = _entered(heading, block)
             lead = said = ""
         elif block.kind is Kind.PROSE:
-            lead = yield from _prose(block, path)
-            said = sentences(block.text)[-1].strip()
+            lead, said = yield from _prose(block, path)
         elif block.kind is not Kind.BLANK:
             introduced = lead or (said if block.kind is Kind.FENCE else "")
             yield from _run(found[place:end], path, introduced)
@@ -113,14 +112,17 @@ def _entered(heading: list[tuple[int, str]], block: Block) -> list[tuple[int, st
     return [item for item in heading if item[0] < level] + [(level, title.strip(" #"))]
 
 
-def _prose(block: Block, path: tuple[str, ...]) -> Generator[Unit, None, str]:
-    """The sentences of a paragraph; a last one that ends in a colon is a lead, returned."""
-    pieces = [piece for piece in sentences(block.text) if piece.strip()]
+def _prose(block: Block, path: tuple[str, ...]) -> Generator[Unit, None, tuple[str, str]]:
+    """The sentences of a paragraph; returns the last one as a lead if it ends in a colon, or "",
+    and as it is."""
+    pieces = sentences(block.text)
+    said = pieces[-1].strip()
+    pieces = [piece for piece in pieces if piece.strip()]
     lead = pieces.pop().strip() if pieces and pieces[-1].rstrip().endswith(":") else ""
     for before, piece in zip(["", *pieces], pieces, strict=False):
         text = before + piece if before and _LEANS_BACK.match(piece.strip()) else piece
         yield Unit(Shape.SENTENCE, text.strip(), path)
-    return lead
+    return lead, said
 
 
 def _run_end(found: Sequence[Block], place: int) -> int:
