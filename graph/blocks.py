@@ -54,6 +54,7 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"\s*\|?\s*:?-{3,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$|\s*(?:\*\s*){3,}$")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _INDENTED_CODE = re.compile(r"(?: {4,}|\t)\S")
+_MARKS = frozenset("`~-*+•#|:")  # of fences, items, headings, rules and rows
 _WRAPPED = 60  # columns; a shorter line was probably meant to end there
 _KEPT = 256  # texts: a passage, and an answer while it grows, are taken apart many times
 
@@ -80,15 +81,18 @@ def join(parts: Iterable[Block]) -> str:
     return "\n".join(part.text for part in parts)
 
 
-def unwrapped(text: str) -> str:
-    """The text without the line breaks that only kept its source narrow.
+def unwrapped(found: Iterable[Block]) -> list[Block]:
+    """The blocks without the line breaks that only kept their source narrow.
 
     A messenger shows every line break; lines of commands, tables and quotations keep theirs.
     """
     wrapped = (Kind.PROSE, *LISTED)
-    return "\n".join(
-        _unwrapped(block.text) if block.kind in wrapped else block.text for block in blocks(text)
-    )
+    return [
+        Block(block.kind, _unwrapped(block.text))
+        if block.kind in wrapped and "\n" in block.text
+        else block
+        for block in found
+    ]
 
 
 def _unwrapped(text: str) -> str:
@@ -103,10 +107,19 @@ def _unwrapped(text: str) -> str:
     return "\n".join(kept)
 
 
+def _is_marked(text: str) -> bool:
+    """True when a line begins with what may make it more than prose; most lines do not."""
+    return text[0] in _MARKS or text[0].isdecimal()
+
+
 def _kind(lines: list[str], place: int, before: list[Block]) -> Kind:
     line = lines[place]
-    if not line.strip():
+    text = line.lstrip()
+    if not text:
         return Kind.BLANK
+    if not _is_marked(text):
+        code = len(line) > len(text) and _INDENTED_CODE.match(line) and not _inside_list(before)
+        return Kind.FENCE if code else _unmarked_kind(lines, place)
     if _FENCE.match(line):
         return Kind.FENCE
     listed = _listed(line)
@@ -123,9 +136,14 @@ def _plain_kind(lines: list[str], place: int) -> Kind:
         return Kind.HEADING
     if _RULE.match(line):
         return Kind.RULE
+    return Kind.ROW if _ROW.match(line) else _unmarked_kind(lines, place)
+
+
+def _unmarked_kind(lines: list[str], place: int) -> Kind:
+    """The header of a table whose rows have no bars around them, or prose."""
     following = lines[place + 1] if place + 1 < len(lines) else ""
-    heads = "|" in line and "|" in following and _RULE.match(following)
-    return Kind.ROW if heads or _ROW.match(line) else Kind.PROSE
+    heads = "|" in lines[place] and "|" in following and _RULE.match(following)
+    return Kind.ROW if heads else Kind.PROSE
 
 
 def _listed(line: str) -> Kind | None:
@@ -155,7 +173,10 @@ def _end(lines: list[str], place: int, kind: Kind) -> int:
 
 def _continues(lines: list[str], place: int) -> bool:
     line = lines[place]
-    fresh = not line.strip() or _FENCE.match(line) or _listed(line)
+    text = line.lstrip()
+    if not text or not _is_marked(text):
+        return bool(text) and _unmarked_kind(lines, place) is Kind.PROSE
+    fresh = _FENCE.match(line) or _listed(line)
     return not fresh and _plain_kind(lines, place) is Kind.PROSE
 
 
@@ -200,7 +221,7 @@ def sentences(text: str) -> list[str]:
     start = 0
     for match in _SENTENCE_END.finditer(text):
         end = match.end()
-        inside = any(left < match.start() < right for left, right in spans)
+        inside = spans and any(left < match.start() < right for left, right in spans)
         if inside or _goes_on(text, start, match.start(), end):
             continue
         while end < len(text) and text[end].isspace():
@@ -212,7 +233,8 @@ def sentences(text: str) -> list[str]:
 
 def _goes_on(text: str, start: int, stop: int, end: int) -> bool:
     near = max(start, stop - _LONGEST_ABBREVIATION)
-    if _ABBREVIATION.search(text, near, stop + 1) and not text[stop:end].endswith("]"):
+    shortened = text[stop] == "." and _ABBREVIATION.search(text, near, stop + 1)
+    if shortened and not text[stop:end].endswith("]"):
         following = text[end:].lstrip()[:1]
         return not following.isupper() or len(text[start:stop].split()) < 2  # noqa: PLR2004
     return _MARKER.fullmatch(text, start, end) is not None

@@ -69,9 +69,9 @@ def selected(
             pieces.append(_merged(group[0], chunks))
         else:
             pieces += _neighbours(group)
-    pieces = [_without_orders(item) for item in pieces]
     pieces.sort(key=lambda item: item.scores.u, reverse=True)
-    return fitted(pieces[: policy.passages], policy.context_tokens * CHARACTERS_PER_TOKEN)
+    best = [_without_orders(item) for item in pieces[: policy.passages]]
+    return fitted(best, policy.context_tokens * CHARACTERS_PER_TOKEN)
 
 
 def _without_orders(item: Ranked) -> Ranked:

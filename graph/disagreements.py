@@ -74,17 +74,32 @@ def disagreements(
     told = [side for side in _sides(given, cited) if _is_told(side, said)] if said else []
     if not told:
         return []
+    rivals = {index: _rivals(given, index) for index in {side.index for side in told}}
     asked = frozenset(stem for _, stem in content_words(question))
-    sides, older = list(_sides(given, range(len(given)))), older_editions(given)
     found: dict[frozenset[int], Disagreement] = {}
     for first in told:
-        for second in sides:
+        for second in _sides(given, rivals[first.index]):
             pair = frozenset((first.index, second.index))
-            if pair in found or older.keys() & pair or not _resemble(first, second):
+            if pair in found or not _resemble(first, second):
                 continue
             if _contradict(first.unit, second.unit) and _one_subject(given, first, second, asked):
                 found[pair] = _ordered(given, first, second)
     return list(found.values())
+
+
+def _rivals(given: Sequence[Passage], index: int) -> frozenset[int]:
+    """The passages that may be about the same as one: few of them need to be read closely."""
+    one, older = given[index], older_editions(given)
+    if index in older:
+        return frozenset()
+    identifiers = _identifiers(one)
+    return frozenset(
+        place
+        for place, other in enumerate(given)
+        if place not in older
+        and (one.source, one.document) != (other.source, other.document)
+        and _identifiers(other) == identifiers
+    )
 
 
 def _sides(given: Sequence[Passage], wanted: Container[int]) -> Iterator[Side]:
@@ -106,8 +121,6 @@ def _is_told(side: Side, said: frozenset[str]) -> bool:
 
 def _resemble(first: Side, second: Side) -> bool:
     """A quick look before the close one: most units share hardly a word."""
-    if first.index == second.index:
-        return False
     words = [frozenset(side.unit.text.lower().split()) for side in (first, second)]
     return 2 * len(words[0] & words[1]) >= max(map(len, words))
 
@@ -125,10 +138,6 @@ def _one_subject(
     given: Sequence[Passage], first: Side, second: Side, asked: frozenset[str]
 ) -> bool:
     one, other = given[first.index], given[second.index]
-    if (one.source, one.document) == (other.source, other.document):
-        return False
-    if _identifiers(one) != _identifiers(other):
-        return False
     if _environments(one, first.unit) != _environments(other, second.unit):
         return False
     said = statement(first.unit)

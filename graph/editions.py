@@ -116,6 +116,8 @@ def _is_newer(newer: _Edition, older: _Edition) -> bool:
 
 
 def _supersedes(newer: _Edition, older: _Edition) -> bool:
+    if not newer.replaces:
+        return False
     version = ".".join(map(str, older.edition)) if newer.stem == older.stem else ""
     return any(
         (version and version in said) or any(_holds(said, name) for name in older.names)

@@ -118,13 +118,14 @@ def holds_only_the_name(view: QuestionView, ranked: Sequence[Ranked]) -> bool:
     beside = [word for word in view.words if not name & word.worths(best.language).keys()]
     if len(beside) < _ENOUGH_WORDS:
         return False
-    text = " ".join(
-        " ".join((*item.passage.heading, item.passage.text))
-        for item in ranked
-        if (item.passage.source, item.passage.document) == (best.source, best.document)
-    )
     coverage = Coverage(replace(view, words=tuple(beside)), best.language)
-    return coverage.of(coverage.found(text)) < _HARDLY_ANY
+    found: frozenset[str] = frozenset()
+    for item in ranked:
+        if (item.passage.source, item.passage.document) == (best.source, best.document):
+            found |= coverage.found(" ".join((*item.passage.heading, item.passage.text)))
+            if coverage.of(found) >= _HARDLY_ANY:  # more text only covers more
+                return False
+    return True
 
 
 def _unknown(view: QuestionView) -> tuple[str, ...]:

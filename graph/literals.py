@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from graph import quantities
 from graph.blocks import Block, Kind, code_spans
 from graph.marks import MARK
-from graph.text import stop_words
+from graph.text import has_odd_letters, stop_words
 
 
 class Claim(StrEnum):
@@ -56,6 +56,7 @@ URL = re.compile(
     r"(?<!\w)(?:[a-z][a-z0-9+.-]{1,15}://|www\.|(?:mailto|tel|tg|javascript|data):)[^\s<>\"'`\]|]+",
     re.IGNORECASE,
 )
+_LINK_SIGNS = ("://", "www.", "mailto:", "tel:", "tg:", "javascript:", "data:")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _ADDRESS = re.compile(
     r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?(?::\d+)?(?![\w.]*\d)"
@@ -88,6 +89,7 @@ _COMMON = frozenset(  # names that anybody uses for what a passage spells out
     | {"base64", "l4", "l7", "b2b", "2fa"}
 )
 _ORDINAL = re.compile(r"^[\s>#*_]*\d{1,3}[.)](?=\s|$)")
+_DIGIT = re.compile(r"\d")
 _STEP_NUMBER = re.compile(
     r"\b(steps?|шаг[а-я]*|пункт[а-я]*)\s+№?\d+(?:\s*(?:-|,|and|to|и|по|до)\s*\d+)*", re.IGNORECASE
 )
@@ -173,11 +175,14 @@ def _without_spans(text: str) -> str:
 
 
 def _of_prose(text: str) -> Iterator[Literal]:
-    if _holds_any(":.", folded := _folded(MARK.sub(" ", text))):
-        for match in URL.finditer(folded):
-            yield Literal(Claim.URL, match.group().rstrip(".,;:!?)*_"))
+    if _may_link(folded := _folded(MARK.sub(" ", text))):
+        yield from (
+            Literal(Claim.URL, match.group().rstrip(".,;:!?)*_")) for match in URL.finditer(folded)
+        )
         text = URL.sub(" ", text)
-    text = _STEP_NUMBER.sub(" ", plain(text))
+    text = plain(text)
+    if _DIGIT.search(text):
+        text = _STEP_NUMBER.sub(" ", text)
     for match in _BARE.finditer(text):
         yield Literal(Claim.CODE, fold(_command_part(match.group())))
     for kind, pattern, signs in _PATTERNS:
@@ -195,8 +200,12 @@ def _of_prose(text: str) -> Iterator[Literal]:
     yield from _names_and_numbers(text)
 
 
-def _holds_any(signs: str, text: str) -> bool:
+def _holds_any(signs: Iterable[str], text: str) -> bool:
     return any(sign in text for sign in signs)
+
+
+def _may_link(text: str) -> bool:
+    return _holds_any(_LINK_SIGNS, text.lower()) or has_odd_letters(text)
 
 
 def _matches(kind: Claim, pattern: re.Pattern[str], text: str) -> Iterator[Literal]:

@@ -64,8 +64,11 @@ def _once(piece: str, is_known: Callable[[str], bool]) -> str:
     def autolink(match: re.Match[str]) -> str:
         return match.group() if is_known(match.group(1)) else ""
 
-    piece = _SHORTCODE.sub("", _HIDDEN.sub("", piece))
-    piece = _TAG.sub("", _BREAK.sub(" ", piece))
-    piece = _OPEN_TAG.sub("", piece)
-    piece = _DEFINITION.sub("", _IMAGE.sub(r"\1", piece))
-    return _AUTOLINK.sub(autolink, _LINK.sub(link, _REFERENCE.sub(r"\1", piece)))
+    if "<" in piece or "{{" in piece or "-->" in piece:
+        piece = _SHORTCODE.sub("", _HIDDEN.sub("", piece))
+        piece = _TAG.sub("", _BREAK.sub(" ", piece))
+        piece = _OPEN_TAG.sub("", piece)
+    if "[" in piece:
+        piece = _DEFINITION.sub("", _IMAGE.sub(r"\1", piece))
+        piece = _LINK.sub(link, _REFERENCE.sub(r"\1", piece))
+    return _AUTOLINK.sub(autolink, piece) if "<" in piece else piece

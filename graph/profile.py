@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import compress
 from typing import Any
 from zipfile import BadZipFile
 
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graph.model import LANGUAGES, Language
-from graph.terms import Hashes, term_hash
+from graph.terms import Hashes, term_hash, term_hashes
 
 Floats = npt.NDArray[np.float32]
 Pair = tuple[Language, Language]  # (question language, chunk language)
@@ -62,6 +63,12 @@ class Statistics:
         return place < len(self.hashes) and bool(
             self.hashes[place] == wanted and self.frequencies[place] > 0
         )
+
+    def known_among(self, terms: Collection[str]) -> frozenset[str]:
+        """Those of `terms` that some chunk holds."""
+        ordered = list(terms)
+        found = self.frequency(term_hashes(ordered)) > 0
+        return frozenset(compress(ordered, found))
 
 
 EMPTY_STATISTICS = Statistics(0, 1.0, np.zeros(0, np.uint64), np.zeros(0, np.float32))

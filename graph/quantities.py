@@ -46,6 +46,7 @@ _UNIT = re.compile(
     + r")(?![^\W_])",
     re.IGNORECASE,
 )
+_UNIT_START = re.compile(rf"(?:{_SPACE}|-)?[^\W\d_]|(?:{_SPACE}|-)?%")
 _RANGE = re.compile(r"\s?(?:-|–|/|to|до)\s?\d+(?:[.,]\d+)?")
 _UNIT_NAMES = tuple(_UNITS)
 _WORDS = {
@@ -117,7 +118,7 @@ def _numeric(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 
 def _unit(text: str, place: int) -> tuple[str, int]:
-    match = _UNIT.match(text, place)
+    match = _UNIT.match(text, place) if _UNIT_START.match(text, place) else None
     if match is None or match.lastgroup is None:
         further = _RANGE.match(text, place)
         return (_unit(text, further.end())[0], 0) if further else ("", 0)

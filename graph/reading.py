@@ -92,7 +92,9 @@ class Reading:
         for moment in (*self._dates, *self._times):
             end = moment.start + len(moment.text)
             text = text[: moment.start] + " " * len(moment.text) + text[end:]
-        return _NAMED_NUMBER.sub(" ", text)
+        return "\n".join(
+            _NAMED_NUMBER.sub(" ", line) if "-" in line else line for line in text.split("\n")
+        )
 
 
 def reading(passage: Passage) -> Reading:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import tanh
+from operator import attrgetter
 
 import numpy as np
 
@@ -58,16 +59,16 @@ def rank(
 ) -> tuple[Ranked, ...]:
     """All candidates with their scores, best first. Ties keep the order of passage ids."""
     # Sorted first: the last bit of a matrix product depends on where a row stands.
-    ordered = sorted(candidates, key=lambda item: item.passage.id)
+    ordered = sorted(candidates, key=attrgetter("passage.id"))
     found: list[Ranked] = []
     for language in LANGUAGES:
         group = [item for item in ordered if item.passage.language == language]
         if group:
             found.extend(_score(view, group, language, profile))
-    found.sort(key=lambda item: item.passage.id)
+    found.sort(key=attrgetter("passage.id"))
     if policy.fusion == "rrf":
         return tuple(_by_rrf(found, policy.rrf_k))
-    found.sort(key=lambda item: item.scores.u, reverse=True)  # stable: ties stay as they are
+    found.sort(key=attrgetter("scores.u"), reverse=True)  # stable: ties stay as they are
     return tuple(found)
 
 
@@ -103,13 +104,10 @@ def _score(
     u = (fused(x, y) - final.m) / final.g - _penalties(view, group)
     raw = [None] * len(group) if cosines is None else cosines.tolist()
     columns = zip(group, raw, bm25.tolist(), u.tolist(), words.coverage().tolist(), strict=True)
-    return [_ranked(item.passage, *values) for item, *values in columns]
-
-
-def _ranked(
-    passage: Passage, cosine: float | None, bm25: float, u: float, coverage: float
-) -> Ranked:
-    return Ranked(passage, Scores(cosine, bm25, u, relevance(u), coverage))
+    return [
+        Ranked(item.passage, Scores(cosine, score, fused_, relevance(fused_), coverage))
+        for item, cosine, score, fused_, coverage in columns
+    ]
 
 
 def fused(x: Floats, y: Floats) -> Floats:

@@ -19,7 +19,7 @@ from graph.profile import Profile
 from graph.recollection import looked_for
 from graph.relevance import rank, relevance, search_terms
 from graph.state import Context, Recalled
-from graph.terms import term_hashes
+from graph.terms import held
 from graph.text import fold, parts, spaced, tokens
 from graph.view import QuestionView
 
@@ -64,9 +64,6 @@ async def find_beside(
     Both are searched at once. Without the earlier conversations the documents still answer:
     None stands for those that cannot be searched, too. Raises StoreError.
     """
-    await (
-        context.ports.retriever.profile()
-    )  # without one nothing can be found, nor need be embedded
     wanted = await _wanted(text, language, scope, context, word_vector)
     sessions = context.ports.sessions
     if sessions is None or not scope.place:
@@ -82,12 +79,14 @@ async def find_beside(
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What is looked for; `vector` is None while the embedder is down."""
+    """What is looked for, and what is known of the documents; `vector` is None while the embedder
+    is down."""
 
     text: str
     language: Language
     scope: Scope
     context: Context
+    profile: Profile
     vector: Vector | None
 
 
@@ -95,13 +94,14 @@ async def _wanted(
     text: str, language: Language, scope: Scope, context: Context, word_vector: Vector | None
 ) -> _Wanted:
     """Raises StoreError: without a profile nothing is found, so nothing need be embedded."""
-    await context.ports.retriever.profile()
-    return _Wanted(text, language, scope, context, await _vector(text, context, word_vector))
+    profile = await context.ports.retriever.profile()
+    vector = await _vector(text, context, word_vector)
+    return _Wanted(text, language, scope, context, profile, vector)
 
 
 async def _found(wanted: _Wanted) -> Found:
-    context, retriever, vector = wanted.context, wanted.context.ports.retriever, wanted.vector
-    profile = await retriever.profile()
+    context, profile, vector = wanted.context, wanted.profile, wanted.vector
+    retriever = context.ports.retriever
     try:
         view = await look(wanted.text, wanted.language, profile, context.lexicon, vector)
     except EmbedderError:
@@ -179,12 +179,10 @@ async def _within(
     """
     words = telling_words(view.text, view.words)
     names = {name: {*tokens_of(name), *_stand_ins(name, view)} for name in view.named}
-    unseen: list[tuple[str, set[str]]] = []
-    for text, items in (*words.items(), *names.items()):
-        known = set(filter(profile.statistics.known, items))
-        hashes = term_hashes(known)
-        if not any(item.terms.holds_any(hashes) for item in candidates):
-            unseen.append((text, known))
+    wanted = [(text, set(items)) for text, items in (*words.items(), *names.items())]
+    known = profile.statistics.known_among({term for _, items in wanted for term in items})
+    seen = held(known, [item.terms for item in candidates])
+    unseen = [(text, items & known) for text, items in wanted if not items & seen]
     asked = set().union(*(items for _, items in unseen))
     visible = await retriever.mentioned(sorted(asked), scope) if asked else frozenset()
     unknown = {text for text, items in unseen if not visible & items}

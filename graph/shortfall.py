@@ -143,6 +143,8 @@ def _is_of_year(passage: Passage, year: str) -> bool:
 def _missing_codes(view: QuestionView, passages: Iterable[Passage]) -> list[str]:
     """Short codes such as E5 of which no cited passage says what their clause asks, though it
     says something of E4: no sentence has them beside another word of the clause."""
+    if not _CODE.search(view.text):
+        return []
     missing: list[str] = []
     found = [_Quotation(piece, (item,)) for item in passages for piece in _sentences(item)]
     held = {code for item in found for code in _CODE.findall(item.text)}

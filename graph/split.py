@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 
 from graph.followup import ASKER, resolve
 from graph.mentions import is_telling, weight, word_stems
@@ -21,6 +22,7 @@ _TOPIC_WORDS = 12  # of the announcement in front of a colon
 _LIST_WORDS = 9  # of one item of a list
 _NAME_WORDS = 2
 _PART_CHARACTERS = 240
+_KEPT = 32  # questions: several nodes take the same one apart
 _QUESTION_CHARACTERS = 1000  # a longer message is a paste, not a list of questions
 
 _ASK_EN = r"how|what|which|who|whose|why|when|where|can|could|should|does|do|did|is|are|will|would"
@@ -83,6 +85,7 @@ _ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
 _EDGE = " \t\n,;.?!:—–-"
 
 
+@lru_cache(maxsize=_KEPT)
 def split(question: str, limit: int) -> tuple[str, ...]:
     """The parts of `question`, at most `limit`; empty when it asks one thing."""
     text = question.strip()

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from graph.blocks import Block, Kind, blocks, join, sentences
 from graph.model import Passage
+from graph.text import has_odd_letters
 
 GONE = "[…]"
 _SECTIONS = " · "  # between the headings of sections that share a chunk
@@ -25,49 +26,79 @@ _AGENT_RU = r"(?:ии|ассистент|помощник|нейросет|ча�
 _START = r"(?:^|[.!?]\s)\W*"
 _SAY = r"(?:say|add|print|output|reply|answer|reveal|include|append|repeat|send|mention|show|run)"
 _RULES = r"(?:rules?|instructions?|prompts?|orders|messages|context|guidelines)"
-_STEERING = re.compile(
-    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}\b(?:instructions?|prompts?)\b"
-    r"|\b(?:ignore|disregard|forget|override|bypass)\b.{0,20}"
-    rf"\b(?:earlier|previous|prior|above|preceding|your|former)\b.{{0,20}}\b{_RULES}\b"
-    r"|\b(?:ignore|disregard|forget) (?:all |the |your )+(?:\w+ )?doc(?:s|uments|umentation)\b"
-    rf"|{_START}(?:system|assistant)\s*:\s*(?:you|ignore|from|always|never|new|tell|respond|{_SAY})\b"
-    r"|<\|?(?:system|assistant|im_start|im_end)\b"
-    r"|\bfrom now on,?.{0,20}\b(?:answer|reply|respond|act)\b"
-    rf"|\byou are (?:now )?(?:an? |the )?(?:\w+ ){{0,2}}{_AGENT}\b"
-    r"|\byou (?:\w+ )?act (?:as|for) (?:an? |the )?(?:admin|root|super|director|unrestrict)"
-    r"|\b(?:answer|respond|reply) only (?:in|with)\b"
-    r"|\b(?:note|notice|instruction|message|order|request)s? (?:to|for) (?:the |all |any )?"
-    rf"{_AGENT}\b"
-    rf"|{_START}(?:attention|dear|hey|hi|hello|note|for)?,? ?(?:all |any |the )?{_AGENT}\s*[:,!]"
-    rf"|{_START}(?:for|attention) (?:all |any |the )?{_AGENT}\W*$"
-    rf"|\b{_AGENT} (?:must|shall|should|has to|have to|needs? to) (?:\w+ )?{_SAY}\b"
-    r"|игнорируй|(?:забудь|забудьте|отбрось)(?: \w+)? (?:инструкц|прежн|предыдущ|правил|прошл)"
-    r"|с этого момента отвечай|отвечай только|ты теперь (?:\w+ )?(?:админ|директор|ассистент)"
-    r"|пользователь (?:теперь )?(?:является|считается) (?:админ|директор)"
-    rf"|^\W*(?:для|внимание|{_AGENT_RU})[,!:]? ?(?:всех )?{_AGENT_RU}\W*$"
-    rf"|\b(?:указани|инструкци|сообщени|обращени|записк|приказ)\w* (?:для |к )?{_AGENT_RU}\b",
-    re.IGNORECASE | re.MULTILINE,
-)
-_SIGNS = (  # a steering text has one of these, and hardly any other text
-    "ignore", "disregard", "forget", "override", "bypass", "system", "assistant", "from now on",
-    "you are", "act as", "act for", " only ", "llm", "gpt", "chatbot", "im_start", "im_end",
-    "игнорируй", "забудь", "отбрось", "с этого момента", "отвечай только", "ты теперь",
-    "пользователь", "ассистент", "помощник", "нейросет", "модел",
+
+
+class _Order(NamedTuple):
+    """A way to give orders. A text that has it has one of `signs` in lower case: looking for these
+    takes a small part of the time that looking for the pattern takes."""
+
+    signs: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+def _order(signs: tuple[str, ...], *alternatives: str) -> _Order:
+    return _Order(signs, re.compile("|".join(alternatives), re.IGNORECASE | re.MULTILINE))
+
+
+_TO_MACHINES = _order(
+    (
+        "llm", "gpt", "assistant", "chatbot", "language ", "chat ",
+        "ассистент", "помощник", "нейросет", "чатбот", "чат-бот", "языков",
+    ),
+    rf"\byou are (?:now )?(?:an? |the )?(?:\w+ ){{0,2}}{_AGENT}\b",
+    r"\b(?:note|notice|instruction|message|order|request)s? (?:to|for) (?:the |all |any )?"
+    rf"{_AGENT}\b",
+    rf"{_START}(?:attention|dear|hey|hi|hello|note|for)?,? ?(?:all |any |the )?{_AGENT}\s*[:,!]",
+    rf"{_START}(?:for|attention) (?:all |any |the )?{_AGENT}\W*$",
+    rf"\b{_AGENT} (?:must|shall|should|has to|have to|needs? to) (?:\w+ )?{_SAY}\b",
+    rf"^\W*(?:для|внимание|{_AGENT_RU})[,!:]? ?(?:всех )?{_AGENT_RU}\W*$",
+    rf"\b(?:указани|инструкци|сообщени|обращени|записк|приказ)\w* (?:для |к )?{_AGENT_RU}\b",
 )  # fmt: skip
-_SHORT_SIGN = re.compile(
-    r"\b(?:ai|ии|чат-?бот\w*)\b"
-    "|[\u0130\u0131\u017f\u212a\u1c80-\u1c88]",  # these match other letters
-    re.IGNORECASE,
+_ORDERS = (
+    _order(
+        ("ignore", "disregard", "forget", "override", "bypass"),
+        r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,30}\b(?:instructions?|prompts?)\b",
+        r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,20}"
+        rf"\b(?:earlier|previous|prior|above|preceding|your|former)\b.{{0,20}}\b{_RULES}\b",
+        r"\b(?:ignore|disregard|forget) (?:all |the |your )+(?:\w+ )?doc(?:s|uments|umentation)\b",
+    ),
+    _order(
+        ("system", "assistant"),
+        rf"{_START}(?:system|assistant)\s*:\s*"
+        rf"(?:you|ignore|from|always|never|new|tell|respond|{_SAY})\b",
+    ),
+    _order(("<",), r"<\|?(?:system|assistant|im_start|im_end)\b"),
+    _order(("from now on",), r"\bfrom now on,?.{0,20}\b(?:answer|reply|respond|act)\b"),
+    _order(
+        ("act as", "act for"),
+        r"\byou (?:\w+ )?act (?:as|for) (?:an? |the )?(?:admin|root|super|director|unrestrict)",
+    ),
+    _order((" only ",), r"\b(?:answer|respond|reply) only (?:in|with)\b"),
+    _order(("игнорируй",), "игнорируй"),
+    _order(
+        ("забудь", "отбрось"),
+        r"(?:забудь|забудьте|отбрось)(?: \w+)? (?:инструкц|прежн|предыдущ|правил|прошл)",
+    ),
+    _order(("отвечай",), "с этого момента отвечай", "отвечай только"),
+    _order(("ты теперь",), r"ты теперь (?:\w+ )?(?:админ|директор|ассистент)"),
+    _order(("пользователь",), "пользователь (?:теперь )?(?:является|считается) (?:админ|директор)"),
+    _TO_MACHINES,
 )
+# Each begins with its letters and looks back over them: scanning is then fast.
+_ARTIFICIAL = re.compile(r"ai(?<=\bai)s?\b"), re.compile(r"ии(?<=\bии)")
 
 
 @lru_cache(maxsize=_KEPT)
 def steers(text: str) -> bool:
     """True when `text` gives orders to whoever reads it for somebody else."""
-    lower = text.lower()
-    if not any(sign in lower for sign in _SIGNS) and not _SHORT_SIGN.search(text):
-        return False
-    return _STEERING.search(text) is not None
+    lower, odd = text.lower(), has_odd_letters(text)
+    return any(order.pattern.search(text) for order in _ORDERS if odd or _is_signed(lower, order))
+
+
+def _is_signed(lower: str, order: _Order) -> bool:
+    if any(sign in lower for sign in order.signs):
+        return True
+    return order is _TO_MACHINES and any(word.search(lower) for word in _ARTIFICIAL)
 
 
 @lru_cache(maxsize=_KEPT)

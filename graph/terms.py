@@ -7,7 +7,7 @@ the chance of one collision is about 3e-8.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
@@ -68,12 +68,6 @@ class TermCounts:
         length = len(fields.body) + len(fields.heading) + len(fields.name)
         return cls(hashes, counts, length + FOLDER_WEIGHT * len(fields.folders))
 
-    def holds_any(self, wanted: Hashes) -> bool:
-        """True when one of the terms with these hashes occurs."""
-        places = np.searchsorted(self.hashes, wanted)
-        inside = places < len(self.hashes)
-        return bool((self.hashes[places[inside]] == wanted[inside]).any())
-
     def to_bytes(self) -> bytes:
         head = np.array([self.length], dtype="<f4").tobytes()
         return head + self.hashes.astype("<u8").tobytes() + self.counts.astype("<f4").tobytes()
@@ -87,6 +81,18 @@ class TermCounts:
             np.frombuffer(data, "<f4", size, 4 + 8 * size),
             length,
         )
+
+
+def held(terms: Collection[str], documents: Sequence[TermCounts]) -> frozenset[str]:
+    """Those of `terms` that occur in one of the documents."""
+    if not terms or not documents:
+        return frozenset()
+    by_hash = {term_hash(term): term for term in terms}
+    wanted = np.array(sorted(by_hash), dtype=np.uint64)
+    hashes = np.concatenate([document.hashes for document in documents])
+    places = np.minimum(np.searchsorted(wanted, hashes), len(wanted) - 1)
+    found = np.unique(hashes[wanted[places] == hashes])
+    return frozenset(by_hash[int(item)] for item in found)
 
 
 def counts_of(wanted: Hashes, documents: Sequence[TermCounts]) -> Counts:

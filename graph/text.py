@@ -30,7 +30,9 @@ _PART = re.compile(
     r"|[А-Яа-яЁё]+"
     r"|[^\W\d_A-Za-zА-Яа-яЁё]+"
 )
+_UNDIVIDED = re.compile(r"[A-Z]?[a-z]+|[А-Яа-яЁё]+")  # a word of one piece, by _PART
 _CYRILLIC = re.compile(r"[А-Яа-яЁё]")
+_ODD_LETTER = re.compile("[\u0130\u0131\u017f\u212a\u1c80-\u1c88]")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _QUOTED = re.compile(r"[\"“«][^\"”»\n]{3,}[\"”»]")
 _PLAIN_LATIN = re.compile(r"\b[a-z]{2,}\b")
@@ -73,6 +75,14 @@ _INVISIBLE = frozenset(
 def has_words(text: str) -> bool:
     """False for empty, emoji-only and punctuation-only texts."""
     return WORD.search(text) is not None
+
+
+def has_odd_letters(text: str) -> bool:
+    """True for letters that a pattern without case takes for others: K of Kelvin, ſ, ı, ᲀ.
+
+    What is looked for in `text.lower()` may then be missed.
+    """
+    return not text.isascii() and _ODD_LETTER.search(text) is not None
 
 
 def question_language(text: str) -> Language:
@@ -160,6 +170,8 @@ class Stems:
         """Those of the stems that `text` has among its tokens."""
         words = set(WORD.findall(unicodedata.normalize("NFC", text)))
         for word in words - self._read:
+            if fold(word[:_START]) not in self._letters and _UNDIVIDED.fullmatch(word):
+                continue  # the usual case: no stem begins as this word does
             for piece in _pieces(word):
                 likely = piece[:_START] in self._letters and piece.startswith(self._starts)
                 if likely and (token := _token(piece)) in self._stems:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
 from graph.blocks import LISTED, Block, Kind, blocks, join, sentences, unwrapped
 from graph.marks import escaped
 from graph.markup import cleaned
+from graph.text import has_odd_letters
 
 _SHORT_LIST = 420  # characters; a longer list is quoted by items
 _KEPT = 256  # passages; the same are quoted from again and again
@@ -35,7 +36,6 @@ _STEERING_WORDS = (  # a steering text has one of these, and hardly any other te
     "ignore", "disregard", "forget", "system", "assistant", "from now on", "you are",
     "tell the user", " only ", "cite ", "игнорируй", "забудь", "с этого момента", "отвечай только",
 )  # fmt: skip
-_ODD_CASE = re.compile("[\u0130\u0131\u017f\u212a\u1c80-\u1c88]")  # match other letters
 
 
 class Shape(StrEnum):
@@ -60,23 +60,30 @@ class Unit:
 @lru_cache(maxsize=_KEPT)
 def units(text: str) -> tuple[Unit, ...]:
     """The units of a passage in reading order, without stubs and text that steers a machine."""
-    text = unwrapped(escaped(cleaned(text, lambda _: True)))
-    found = [unit for unit in _read(blocks(text)) if _worth(unit)]
-    return tuple(replace(unit, place=place) for place, unit in enumerate(found))
+    text = escaped(cleaned(text, lambda _: True))
+    found = [unit for unit in _read(unwrapped(blocks(text))) if _worth(unit)]
+    if _may_steer(" ".join(text.split())):
+        found = [unit for unit in found if not _steers(f"{unit.lead} {unit.text}")]
+    return tuple(_placed(unit, place) for place, unit in enumerate(found))
+
+
+def _placed(unit: Unit, place: int) -> Unit:
+    return Unit(
+        unit.shape, unit.text, unit.heading, unit.lead, unit.columns, unit.cells, place
+    )  # `replace` takes several times longer
 
 
 def _worth(unit: Unit) -> bool:
-    whole = f"{unit.lead} {unit.text}"
-    if _steers(whole):
-        return False
     return any(ch.isalnum() for ch in unit.text) and not _EMPTY.fullmatch(unit.text.strip())
 
 
 def _steers(text: str) -> bool:
+    return _may_steer(text) and _STEERING.search(text) is not None
+
+
+def _may_steer(text: str) -> bool:
     lower = text.lower()
-    if not any(word in lower for word in _STEERING_WORDS) and not _ODD_CASE.search(text):
-        return False
-    return _STEERING.search(text) is not None
+    return any(word in lower for word in _STEERING_WORDS) or has_odd_letters(text)
 
 
 def _read(found: Sequence[Block]) -> Iterator[Unit]:
@@ -91,8 +98,7 @@ def _read(found: Sequence[Block]) -> Iterator[Unit]:
             heading = _entered(heading, block)
             lead = said = ""
         elif block.kind is Kind.PROSE:
-            lead = yield from _prose(block, path)
-            said = sentences(block.text)[-1].strip()
+            lead, said = yield from _prose(block, path)
         elif block.kind is not Kind.BLANK:
             introduced = lead or (said if block.kind is Kind.FENCE else "")
             yield from _run(found[place:end], path, introduced)
@@ -106,14 +112,17 @@ def _entered(heading: list[tuple[int, str]], block: Block) -> list[tuple[int, st
     return [item for item in heading if item[0] < level] + [(level, title.strip(" #"))]
 
 
-def _prose(block: Block, path: tuple[str, ...]) -> Generator[Unit, None, str]:
-    """The sentences of a paragraph; a last one that ends in a colon is a lead, returned."""
-    pieces = [piece for piece in sentences(block.text) if piece.strip()]
+def _prose(block: Block, path: tuple[str, ...]) -> Generator[Unit, None, tuple[str, str]]:
+    """The sentences of a paragraph; returns the last one as a lead if it ends in a colon, or "",
+    and as it is."""
+    pieces = sentences(block.text)
+    said = pieces[-1].strip()
+    pieces = [piece for piece in pieces if piece.strip()]
     lead = pieces.pop().strip() if pieces and pieces[-1].rstrip().endswith(":") else ""
     for before, piece in zip(["", *pieces], pieces, strict=False):
         text = before + piece if before and _LEANS_BACK.match(piece.strip()) else piece
         yield Unit(Shape.SENTENCE, text.strip(), path)
-    return lead
+    return lead, said
 
 
 def _run_end(found: Sequence[Block], place: int) -> int:

@@ -106,7 +106,7 @@ class _Run:
         """Runs, and leaves word in the index of how it ended."""
         started = time.monotonic()
         self._known = await self._index.records(self._source.name)
-        await self._save(SyncState.RUNNING)
+        await self._save(SyncState.RUNNING, files=self._known)
         try:
             await self._run()
         except asyncio.CancelledError:
@@ -302,8 +302,15 @@ class _Run:
             await self._index.remove(self._source.name, gone)
         self._tally.removed = _indexed(self._known[path] for path in gone)
 
-    async def _save(self, state: SyncState, message: str = "") -> None:
-        files = await self._index.records(self._source.name)
+    async def _save(
+        self,
+        state: SyncState,
+        message: str = "",
+        files: Mapping[str, FileRecord] | None = None,
+    ) -> None:
+        """`files`: what the index holds of the source, where that was just read."""
+        if files is None:
+            files = await self._index.records(self._source.name)
         indexed = [record for record in files.values() if record.state is FileState.INDEXED]
         await self._index.save_source(
             SourceRecord(

@@ -136,3 +136,10 @@ def test_an_anchor_puts_scores_on_the_scale_of_negatives() -> None:
     anchor = Anchor(0.2, 0.1)
     assert anchor.scale(0.2) == 0
     assert anchor.scale(0.3) == pytest.approx(1)
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=4))
+def test_known_among_many_is_known_one_by_one(terms: list[str]) -> None:
+    statistics = profile().statistics
+    assert statistics.known_among(terms) == set(filter(statistics.known, terms))
+    assert EMPTY_STATISTICS.known_among(terms) == frozenset()

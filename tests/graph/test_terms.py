@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph.terms import Fields, TermCounts, counts_of, term_hash, term_hashes
+from graph.terms import Fields, TermCounts, counts_of, held, term_hash, term_hashes
 
 WORDS = st.text("abcdeжзи0123=-", min_size=1, max_size=6)
 FIELDS = st.builds(
@@ -40,6 +40,14 @@ def test_counts_equal_a_plain_count(documents: list[Fields], wanted: list[str]) 
     assert table.shape == (len(documents), len(wanted))
     for row, fields in enumerate(documents):
         assert list(table[row]) == [weighted(fields, word) for word in wanted]
+
+
+@given(st.lists(FIELDS, max_size=5), st.lists(WORDS, unique=True, max_size=8))
+def test_held_are_the_wanted_that_some_document_has(
+    documents: list[Fields], wanted: list[str]
+) -> None:
+    found = held(wanted, [TermCounts.of(item) for item in documents])
+    assert found == {word for word in wanted if any(weighted(item, word) for item in documents)}
 
 
 @given(FIELDS)
