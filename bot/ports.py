@@ -63,6 +63,15 @@ class Chunk:
     content_hash: str  # of the normalised text; unique in one audience
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A chunk as a store holds it. A text of one access rule is findable at one place; where else
+    it stands it is a duplicate, named in the `also_at` of the first."""
+
+    chunk: Chunk
+    findable: bool
+
+
 class FileState(StrEnum):
     INDEXED = "indexed"
     SKIPPED = "skipped"
@@ -134,6 +143,10 @@ class KnowledgeIndex(Retriever, Protocol):
 
     async def records(self, source: str) -> Mapping[str, FileRecord]:
         """What is known of each file of a source, by path."""
+
+    async def stored(self, source: str, path: str) -> Sequence[Stored]:
+        """A file's chunks as `replace` took them, each text once, in reading order: for another
+        store. `also_at` is left to that store."""
 
     async def replace(self, source: str, record: FileRecord, chunks: Sequence[Chunk]) -> int:
         """The file's chunks become exactly `chunks`. A chunk whose content hash another document

@@ -23,7 +23,7 @@ from adapters.sqlite.schema import SCHEMA
 from adapters.sqlite.vectors import Vectors
 from adapters.sqlite.words import best_matches, mentioned_terms
 from bot.errors import IndexIncompatible
-from bot.ports import Chunk, FileRecord, IndexInfo, KnowledgeIndex, SourceRecord
+from bot.ports import Chunk, FileRecord, IndexInfo, KnowledgeIndex, SourceRecord, Stored
 from graph.errors import IndexEmpty, IndexMismatch, StoreError
 from graph.model import Document, Passage, Scope
 from graph.ports import Candidate, Search, Vector
@@ -124,6 +124,11 @@ class SqliteIndex(KnowledgeIndex):
             return {row[0]: rows.file_from_row(row) for row in found}
 
         return await self._in_reader(self._read, read)
+
+    async def stored(self, source: str, path: str) -> Sequence[Stored]:
+        return await self._in_reader(
+            self._read, lambda connection: reading.stored(connection, source, path)
+        )
 
     async def replace(self, source: str, record: FileRecord, chunks: Sequence[Chunk]) -> int:
         def write(connection: sqlite3.Connection) -> int:
