@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from bot.cli.audit_commands import audit, gaps
+from bot.cli.migrate_commands import migrate
 from bot.cli.running import run
 from bot.cli.session_commands import sessions
 from graph.model import LEVELS
@@ -251,6 +252,7 @@ def why(
 
 app.command()(audit)
 app.command()(gaps)
+app.command()(migrate)
 
 
 @app.command()
