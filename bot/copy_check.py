@@ -14,7 +14,7 @@ from graph.ports import Candidate, Search, Vector
 SAMPLES = 25  # files whose text is searched for, spread over all
 TOP = 5  # documents that must be the same
 _TERMS = 12
-_DIGITS = 4  # of a cosine: nearer ones are equal
+_SAME = 1e-4  # of a cosine: the last bits of a product depend on where a vector lies
 
 Files = Mapping[str, Mapping[str, FileRecord]]  # by source and path
 
@@ -62,7 +62,7 @@ async def _same(origin: KnowledgeIndex, copy: KnowledgeIndex, document: Document
     terms, scope = tuple(dict.fromkeys(chunk.fields.body))[:_TERMS], _reader(chunk)
     near, words = Search((), chunk.vector), Search(terms, None)
     first = [await index.search(near, scope) for index in (origin, copy)]
-    if _top(first[0], chunk.vector) != _top(first[1], chunk.vector):
+    if not _alike(first[0], first[1], chunk.vector):
         raise _differs(f"what is near to {'/'.join(document)} is not the same")
     found = [await index.search(words, scope) for index in (origin, copy)]
     if _held(found[0], document) != _held(found[1], document):
@@ -87,11 +87,24 @@ def _reader(chunk: Chunk) -> Scope:
     )
 
 
-def _top(hits: Sequence[Candidate], vector: Vector) -> set[tuple[float, frozenset[str]]]:
-    """How near the nearest texts are, and their places, with all as near as the last of them."""
-    scored = [(round(float(hit.vector @ vector), _DIGITS), _places(hit.passage)) for hit in hits]
-    scores = sorted((score for score, _ in scored), reverse=True)[:TOP]
-    return {item for item in scored if item[0] >= scores[-1]} if scores else set()
+def _alike(one: Sequence[Candidate], two: Sequence[Candidate], vector: Vector) -> bool:
+    """Whether each found the other's nearest texts, at the same places and as near."""
+    first, second = _scores(one, vector), _scores(two, vector)
+    return _holds(first, second) and _holds(second, first)
+
+
+def _scores(hits: Sequence[Candidate], vector: Vector) -> dict[frozenset[str], float]:
+    """How near each text is, by its places; a file's nearest counts."""
+    found: dict[frozenset[str], float] = {}
+    for hit in hits:
+        places, score = _places(hit.passage), float(hit.vector @ vector)
+        found[places] = max(score, found.get(places, score))
+    return found
+
+
+def _holds(scores: Mapping[frozenset[str], float], others: Mapping[frozenset[str], float]) -> bool:
+    best = sorted(others, key=lambda places: -others[places])[:TOP]
+    return all(places in scores and abs(scores[places] - others[places]) < _SAME for places in best)
 
 
 def _held(hits: Sequence[Candidate], document: Document) -> bool:

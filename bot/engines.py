@@ -25,6 +25,10 @@ class Content(StrEnum):
     SESSIONS = "sessions"
 
 
+REBUILT = "rebuild.db"
+"""An index that is being built beside the one that answers, whatever the engine of that is."""
+
+
 FILES = {Content.DOCUMENTS: "index.db", Content.SESSIONS: "sessions.db"}
 SHELVES = {Content.DOCUMENTS: "Documents", Content.SESSIONS: "Sessions"}
 

@@ -21,7 +21,7 @@ from bot.progress import Progress
 from graph.errors import StoreError
 from graph.profile import Profile
 
-PART = "copied in part: run `belay migrate` again"
+PART = "copied in part: run the same command again"
 """The message of a source whose copy has not ended."""
 _OVERWRITE = "Add --overwrite to empty it first, or take it away."
 

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from bot.chat import Incoming, Place, Reply
@@ -179,6 +180,14 @@ class KnowledgeIndex(Retriever, Protocol):
         """Empties the index (another embedder); sources stay registered."""
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Adopting(Protocol):
+    """An index that can become what another one in a file is, in one step. Optional."""
+
+    async def adopt(self, other: Path) -> None:
+        """Raises StorageError: then nothing has changed."""
 
 
 class Conversation(Protocol):

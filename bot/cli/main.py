@@ -117,7 +117,11 @@ def sync(
         bool, typer.Option("--watch", help="Stay and sync again whenever something changes.")
     ] = False,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Empty the index first, and read all known folders.")
+        bool,
+        typer.Option(
+            "--rebuild",
+            help="Build the index anew from all known folders; the old one answers until then.",
+        ),
     ] = False,
     allow_loss: Annotated[
         bool, typer.Option("--allow-loss", help="Accept that most files of a folder are gone.")

@@ -123,7 +123,7 @@ def test_a_killed_migration_goes_on(belay: Belay, server: dict[str, str]) -> Non
         assert process.poll() is None
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    assert "run `belay migrate` again" in far("sources").out
+    assert "run the same command again" in far("sources").out
     again = far(*TO_WEAVIATE)
     assert again.code == 0, again.err
     assert "61 files with 60 chunks" in again.out
