@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import chat, questions, searching, slack, starting, syncing
+from benchmarks import chat, questions, searching, served, slack, starting, syncing
 from benchmarks.contenders.table import table
 from benchmarks.table import Figure, markdown
 from bot.app import opened
@@ -63,6 +63,10 @@ async def _search(plan: Plan, folder: Path) -> list[Figure]:
     return await searching.costs(folder, plan.sizes)
 
 
+async def _weaviate(plan: Plan, folder: Path) -> list[Figure]:
+    return await served.costs(folder, max(plan.sizes))
+
+
 async def _chat(plan: Plan, folder: Path) -> list[Figure]:
     return await chat.costs(folder, plan.docs, plan.asked)
 
@@ -78,6 +82,7 @@ PARTS: Mapping[str, Callable[[Plan, Path], Awaitable[list[Figure]]]] = {
     "slack": _slack,
     "documents": _documents,
     "search": _search,
+    "weaviate": _weaviate,
 }
 
 

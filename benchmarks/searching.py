@@ -13,7 +13,7 @@ import numpy as np
 from adapters.sqlite import SqliteIndex
 from benchmarks.table import Figure
 from bot.evals.metrics import quantile
-from bot.ports import Chunk, FileRecord, FileState
+from bot.ports import Chunk, FileRecord, FileState, KnowledgeIndex
 from graph.model import Access, Passage, Scope, SourceType
 from graph.ports import Search
 from graph.terms import Fields, TermCounts
@@ -33,7 +33,7 @@ async def costs(folder: Path, sizes: Sequence[int]) -> list[Figure]:
         for size in sizes:
             started = time.perf_counter()
             while stored < size:
-                await _store(index, stored, rng)
+                await store(index, stored, rng)
                 stored += PER_FILE
             seconds = time.perf_counter() - started
             figures += await _search(index, size, rng, seconds)
@@ -42,10 +42,15 @@ async def costs(folder: Path, sizes: Sequence[int]) -> list[Figure]:
     return figures
 
 
-async def _store(index: SqliteIndex, start: int, rng: np.random.Generator) -> None:
+async def store(index: KnowledgeIndex, start: int, rng: np.random.Generator) -> None:
+    """A file of `PER_FILE` chunks, the first of them number `start`."""
     path = f"{start // PER_FILE:06}.md"
     chunks = await asyncio.to_thread(lambda: [_chunk(path, i, rng) for i in range(PER_FILE)])
     await index.replace("bench", FileRecord(path, path, FileState.INDEXED), chunks)
+
+
+def question(rng: np.random.Generator) -> Search:
+    return Search(_words(rng, TERMS), _vector(rng))
 
 
 def _words(rng: np.random.Generator, count: int) -> tuple[str, ...]:
@@ -74,7 +79,7 @@ async def _search(
 ) -> list[Figure]:
     times: list[float] = []
     for _ in range(QUERIES + 3):  # the first ones load the vectors
-        search = Search(_words(rng, TERMS), _vector(rng))
+        search = question(rng)
         started = time.perf_counter()
         await index.search(search, Scope())
         times.append((time.perf_counter() - started) * 1000)

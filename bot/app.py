@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bot.engines import Content, chosen, open_store
 from bot.errors import StorageError
 from bot.ingest.version import CHUNKER_VERSION
 from bot.ports import IndexInfo, KnowledgeIndex
@@ -24,8 +25,6 @@ from graph.ports import ChatModel, Embedder, Ports, WebSearch
 
 if TYPE_CHECKING:
     from graph.machine import Machine
-
-INDEX_FILE, SESSIONS_FILE = "index.db", "sessions.db"
 
 _log = logging.getLogger(__name__)
 
@@ -173,29 +172,18 @@ async def require_compatible(index: KnowledgeIndex, embedder: Embedder) -> Index
 async def open_index(settings: Settings, home: Path | None = None) -> KnowledgeIndex:
     """The index of `home` (default: the settings' home), made when it is not there: collections of
     the Weaviate server that the settings name, or else a file. Raises StorageError."""
-    folder = home or settings.home
-    if not settings.weaviate_url:
-        index: KnowledgeIndex = await factory("index.sqlite")(folder / INDEX_FILE)
-        return index
-    chosen = settings.weaviate
-    opening = await asyncio.to_thread(factory, "index.weaviate")
-    served: KnowledgeIndex = await opening(
-        settings.weaviate_url,
-        grpc=settings.weaviate_grpc,
-        key=settings.weaviate_key.get_secret_value(),
-        shelf="Documents" if folder == settings.home else f"Scratch{folder.name}",
-        **chosen.model_dump(),
-    )
-    return served
+    return await open_store(settings, chosen(settings), Content.DOCUMENTS, home)
 
 
 async def open_sessions(library: Library, folder: Path) -> KnowledgeIndex:
-    """The index of earlier conversations in `folder`, made when it is not there.
+    """The index of earlier conversations of `folder`, beside that of its documents; made when it is
+    not there.
 
     It can always be made again from the session log: what was indexed with other tools is
     dropped. Raises StorageError.
     """
-    index: KnowledgeIndex = await factory("index.sqlite")(folder / SESSIONS_FILE)
+    settings = library.settings
+    index = await open_store(settings, chosen(settings), Content.SESSIONS, folder)
     info, embedder = await index.info(), library.embedder
     if info.chunks and (info.embedder, info.dimension) != (embedder.name, embedder.dimension):
         await index.reset()

@@ -63,19 +63,6 @@ async def check(app: Library, shelf: Shelf) -> None:
         return
 
 
-async def clear(app: Library, chosen: Sequence[Shelf]) -> None:
-    """Takes everything out of the index, so that `chosen` can be read with other tools.
-
-    Nothing is taken out when a folder or the embedder cannot be read, or while another process
-    syncs. Raises BotError, EmbedderError.
-    """
-    for shelf in chosen:
-        await check(app, shelf)
-    await app.embedder.embed_questions(["ready"])
-    with held(app.settings.home / LOCK_FILE):
-        await app.index.reset()
-
-
 async def remove(app: Library, name: str) -> int:
     """Takes a source out of the index; returns how many chunks went. Raises BotError."""
     with held(app.settings.home / LOCK_FILE):

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from bot.chat import Incoming, Place, Reply
@@ -63,6 +64,15 @@ class Chunk:
     terms: TermCounts
     vector: Vector
     content_hash: str  # of the normalised text; unique in one audience
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A chunk as a store holds it. A text of one access rule is findable at one place; where else
+    it stands it is a duplicate, named in the `also_at` of the first."""
+
+    chunk: Chunk
+    findable: bool
 
 
 class FileState(StrEnum):
@@ -137,6 +147,10 @@ class KnowledgeIndex(Retriever, Protocol):
     async def records(self, source: str) -> Mapping[str, FileRecord]:
         """What is known of each file of a source, by path."""
 
+    async def stored(self, source: str, path: str) -> Sequence[Stored]:
+        """A file's chunks as `replace` took them, each text once, in reading order: for another
+        store. `also_at` is left to that store."""
+
     async def replace(self, source: str, record: FileRecord, chunks: Sequence[Chunk]) -> int:
         """The file's chunks become exactly `chunks`. A chunk whose content hash another document
         of the same audience already holds is recorded there (`also_at`) and not stored again;
@@ -168,6 +182,14 @@ class KnowledgeIndex(Retriever, Protocol):
         """Empties the index (another embedder); sources stay registered."""
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Adopting(Protocol):
+    """An index that can become what another one in a file is, in one step. Optional."""
+
+    async def adopt(self, other: Path) -> None:
+        """Raises StorageError: then nothing has changed."""
 
 
 class Conversation(Protocol):

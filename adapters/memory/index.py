@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from bot.errors import IndexIncompatible
-from bot.ports import Chunk, FileRecord, IndexInfo, KnowledgeIndex, SourceRecord
+from bot.ports import Chunk, FileRecord, IndexInfo, KnowledgeIndex, SourceRecord, Stored
 from graph.errors import IndexEmpty, IndexMismatch, StoreError
 from graph.model import LANGUAGES, Access, Document, Passage, Scope
 from graph.ports import Candidate, Search, Vector
@@ -82,6 +82,13 @@ class MemoryIndex(KnowledgeIndex):
 
     async def records(self, source: str) -> Mapping[str, FileRecord]:
         return {path: record for (name, path), record in self._records.items() if name == source}
+
+    async def stored(self, source: str, path: str) -> Sequence[Stored]:
+        place = (source, path)
+        return [
+            Stored(chunk, self._findable[_text(chunk)] == place)
+            for chunk in self._files.get(place, ())
+        ]
 
     async def replace(self, source: str, record: FileRecord, chunks: Sequence[Chunk]) -> int:
         other = {len(chunk.vector) for chunk in chunks} - {self._info.dimension}

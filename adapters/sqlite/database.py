@@ -82,6 +82,18 @@ class Database:
             self._give_back(connection)
 
     @contextmanager
+    def write_beside(self, other: Path) -> Iterator[sqlite3.Connection]:
+        """A write transaction that reads another file as `fresh`."""
+        with self._write_lock, closing(self._connect("PRAGMA journal_mode = WAL")) as connection:
+            connection.execute("ATTACH ? AS fresh", (str(other),))
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            finally:
+                _roll_back(connection)
+
+    @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """A write transaction: committed at the end, undone when an exception leaves it."""
         with self._write_lock:

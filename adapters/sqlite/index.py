@@ -14,7 +14,7 @@ from threading import Lock
 from typing import ParamSpec, TypeVar
 from zipfile import BadZipFile
 
-from adapters.sqlite import reading, rows, writing
+from adapters.sqlite import adopting, reading, rows, writing
 from adapters.sqlite.audiences import Audiences
 from adapters.sqlite.batch import Batch
 from adapters.sqlite.database import Database
@@ -23,7 +23,15 @@ from adapters.sqlite.schema import SCHEMA
 from adapters.sqlite.vectors import Vectors
 from adapters.sqlite.words import best_matches, mentioned_terms
 from bot.errors import IndexIncompatible
-from bot.ports import Chunk, FileRecord, IndexInfo, KnowledgeIndex, SourceRecord
+from bot.ports import (
+    Adopting,
+    Chunk,
+    FileRecord,
+    IndexInfo,
+    KnowledgeIndex,
+    SourceRecord,
+    Stored,
+)
 from graph.errors import IndexEmpty, IndexMismatch, StoreError
 from graph.model import Document, Passage, Scope
 from graph.ports import Candidate, Search, Vector
@@ -37,7 +45,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-class SqliteIndex(KnowledgeIndex):
+class SqliteIndex(KnowledgeIndex, Adopting):
     """Chunks, words, vectors and records of all sources, shared by threads and processes.
 
     Searches read a snapshot and never wait for a writer. Writers take turns; one that has waited
@@ -125,6 +133,11 @@ class SqliteIndex(KnowledgeIndex):
 
         return await self._in_reader(self._read, read)
 
+    async def stored(self, source: str, path: str) -> Sequence[Stored]:
+        return await self._in_reader(
+            self._read, lambda connection: reading.stored(connection, source, path)
+        )
+
     async def replace(self, source: str, record: FileRecord, chunks: Sequence[Chunk]) -> int:
         def write(connection: sqlite3.Connection) -> int:
             _check_dimension(connection, chunks)
@@ -170,6 +183,16 @@ class SqliteIndex(KnowledgeIndex):
             self._write,
             lambda connection: writing.save_profile(connection, profile.revision, data),
         )
+
+    async def adopt(self, other: Path) -> None:
+        """Becomes what the index in the file `other` is, in one transaction: whoever searches
+        meanwhile finds what was here before. Raises StorageError."""
+
+        def take() -> None:
+            with storage_faults(self._path), self._database.write_beside(other) as connection:
+                adopting.adopt(connection)
+
+        await asyncio.to_thread(take)
 
     async def reset(self) -> None:
         await asyncio.to_thread(self._write, writing.empty)

@@ -10,10 +10,11 @@ from adapters.sqlite.rows import (
     Row,
     ids_json,
     source_from_row,
+    stored_from_row,
     vector_from_bytes,
 )
 from adapters.stored_text import passage_from_json
-from bot.ports import IndexInfo, SourceRecord
+from bot.ports import IndexInfo, SourceRecord, Stored
 from graph.model import Document, Passage
 from graph.ports import Candidate
 from graph.terms import TermCounts
@@ -37,6 +38,12 @@ _DOCUMENT = f"""
 SELECT {_PASSAGE} FROM chunks JOIN contents ON contents.chunk = chunks.id
 WHERE source = ? AND path = ? AND access_id IN (SELECT value FROM json_each(?)) ORDER BY ordinal
 """  # noqa: S608 - put together from the constant above
+_STORED = """
+SELECT access.value, content_hash, duplicate, passage, terms, body, heading, name, folders, vector
+FROM chunks JOIN access ON access.id = access_id
+JOIN contents ON contents.chunk = chunks.id JOIN vectors ON vectors.chunk = chunks.id
+WHERE source = ? AND path = ? ORDER BY ordinal
+"""
 _PAGE = f"""
 SELECT source, path, ordinal, {_PASSAGE}, vector, terms FROM chunks
 JOIN contents ON contents.chunk = chunks.id JOIN vectors ON vectors.chunk = chunks.id
@@ -93,6 +100,10 @@ def page(
     """The next `size` chunks by source, path and order in it, and where the last of them stands."""
     rows = connection.execute(_PAGE, (*after, size)).fetchall()
     return [_candidate(row[3:]) for row in rows], (rows[-1][:3] if rows else None)
+
+
+def stored(connection: sqlite3.Connection, source: str, path: str) -> list[Stored]:
+    return [stored_from_row(row) for row in connection.execute(_STORED, (source, path))]
 
 
 def sources(connection: sqlite3.Connection) -> list[SourceRecord]:

@@ -9,10 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from adapters.stored_text import moment_from_text, moment_to_text, passage_to_json
-from bot.ports import Chunk, FileRecord, FileState, SourceRecord, SyncState
+from adapters.stored_text import (
+    access_from_json,
+    moment_from_text,
+    moment_to_text,
+    passage_from_json,
+    passage_to_json,
+)
+from bot.ports import Chunk, FileRecord, FileState, SourceRecord, Stored, SyncState
 from graph.model import SourceType
 from graph.ports import Vector
+from graph.terms import Fields, TermCounts
 
 Row = tuple[Any, ...]
 
@@ -53,6 +60,19 @@ class ChunkRow:
             folders=" ".join(chunk.fields.folders),
             vector=np.asarray(chunk.vector, dtype="<f4").tobytes(),
         )
+
+
+def stored_from_row(row: Row) -> Stored:
+    access, content_hash, duplicate, passage, terms, body, heading, name, folders, vector = row
+    chunk = Chunk(
+        passage=passage_from_json(passage, "[]"),
+        access=access_from_json(access),
+        fields=Fields(*(tuple(field.split()) for field in (body, heading, name, folders))),
+        terms=TermCounts.from_bytes(terms),
+        vector=vector_from_bytes(vector),
+        content_hash=content_hash,
+    )
+    return Stored(chunk, not duplicate)
 
 
 def vector_from_bytes(data: bytes) -> Vector:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -37,6 +38,7 @@ from bot.ports import (
     IndexInfo,
     KnowledgeIndex,
     SourceRecord,
+    Stored,
 )
 from graph.errors import IndexEmpty, IndexMismatch, StoreError
 from graph.model import Document, Passage, Scope
@@ -45,6 +47,8 @@ from graph.profile import Profile
 from graph.terms import TermCounts
 
 _REBUILD = "Run `belay sync --rebuild` to build the index again with what is configured now."
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -156,6 +160,9 @@ class WeaviateIndex(KnowledgeIndex, Checkable):
     async def records(self, source: str) -> Mapping[str, FileRecord]:
         return await self._stored(self._files.records(source))
 
+    async def stored(self, source: str, path: str) -> Sequence[Stored]:
+        return await self._stored(self._reading.stored((source, path)))
+
     async def replace(self, source: str, record: FileRecord, chunks: Sequence[Chunk]) -> int:
         async with self._turn:
             await self._check_chunks(chunks)
@@ -213,6 +220,8 @@ class WeaviateIndex(KnowledgeIndex, Checkable):
                 "Update Belay, or let BELAY_WEAVIATE__PREFIX name other collections and run "
                 "`belay sync`.",
             )
+        if tools.schema < SCHEMA:
+            await self._bring_up(tools)
         self._dimension = tools.dimension
 
     async def _first_facts(self) -> Tools:
@@ -220,9 +229,33 @@ class WeaviateIndex(KnowledgeIndex, Checkable):
         await self.collections.ensure()
         try:
             async with asyncio.timeout(self._waits.query):
-                return await self._facts.tools()
+                tools = await self._facts.tools()
         except TimeoutError as error:
             raise WeaviateGRPCUnavailableError from error
+        except WeaviateQueryError:
+            await self._check_schema()
+            raise
+        await self._check_schema()
+        return tools
+
+    async def _check_schema(self) -> None:
+        """Raises StorageError for collections in which filters would find other things."""
+        if strange := await self.collections.strange():
+            raise StorageError(
+                f"Weaviate has {strange} in another way than Belay makes it: {self._url}.",
+                "Let BELAY_WEAVIATE__PREFIX name other collections, or delete this one in "
+                "Weaviate; then run `belay sync`.",
+            )
+
+    async def _bring_up(self, tools: Tools) -> None:
+        """To the present schema. A server that takes no changes is still read: the next start
+        does it."""
+        try:
+            with storage_faults(self._url):
+                await self.collections.complete()
+                await self._facts.save_tools(replace(tools, schema=SCHEMA))
+        except StorageError as error:
+            _log.warning("the index keeps schema %d for now: %s", tools.schema, error)
 
     async def _save_tools(self, tools: Tools) -> None:
         await self._stored(self._facts.save_tools(tools))

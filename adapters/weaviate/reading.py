@@ -11,9 +11,10 @@ from weaviate.classes.query import Filter
 
 from adapters.weaviate.files import Files, Held
 from adapters.weaviate.paging import PAGE, everything, groups
-from adapters.weaviate.rows import candidate, document_key, document_of, passage
-from adapters.weaviate.schema import Collections
+from adapters.weaviate.rows import candidate, document_key, document_of, passage, stored
+from adapters.weaviate.schema import CHUNK_NAMES, Collections
 from adapters.weaviate.scopes import Where, admitted, findable
+from bot.ports import Stored
 from graph.model import LANGUAGES, Document, Passage, Scope
 from graph.ports import Candidate, Search, Vector
 
@@ -60,6 +61,14 @@ class Reading:
         found.sort(key=lambda item: item.properties["ordinal"])
         places = await self._places([item.properties["text"] for item in found])
         return [passage(item.properties, _others(item.properties, places)) for item in found]
+
+    async def stored(self, document: Document) -> list[Stored]:
+        """Its chunks in reading order, duplicates included."""
+        found = await everything(
+            self._collections.chunks, _document(document), CHUNK_NAMES, vectors=True
+        )
+        found.sort(key=lambda item: item.properties["ordinal"])
+        return [stored(_whole(item.properties), item.vector["default"]) for item in found]
 
     async def readable(self, documents: Collection[Document], scope: Scope) -> frozenset[Document]:
         found: set[Document] = set()
@@ -131,6 +140,14 @@ class Reading:
             for item in await everything(self._collections.chunks, wanted, ("document", "text")):
                 places[item.properties["text"]].add(document_of(item.properties["document"]))
         return places
+
+
+def _whole(properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    if properties["parts"]:
+        return properties
+    from adapters.weaviate.earlier import completed  # noqa: PLC0415 - hardly ever needed
+
+    return completed(properties)
 
 
 def _query(terms: Sequence[str]) -> str:

@@ -16,13 +16,14 @@ import numpy as np
 from weaviate.classes.data import DataObject
 
 from adapters.stored_text import (
+    access_from_json,
     access_to_json,
     moment_from_text,
     passage_from_json,
     passage_to_json,
 )
-from bot.ports import Chunk, FileRecord, FileState, SourceRecord, SyncState
-from graph.model import Document, Passage, SourceType
+from bot.ports import Chunk, FileRecord, FileState, SourceRecord, Stored, SyncState
+from graph.model import Access, Document, Passage, SourceType, Status
 from graph.ports import Candidate
 from graph.terms import Fields, TermCounts
 
@@ -94,7 +95,7 @@ def chunk_rows(source: str, path: str, chunks: Iterable[Chunk]) -> list[ChunkRow
 def _chunk_row(document: Document, ordinal: int, text: str, chunk: Chunk, first: bool) -> ChunkRow:
     vector = np.asarray(chunk.vector, dtype="<f4")
     passage, terms = passage_to_json(chunk.passage), chunk.terms.to_bytes()
-    stems = " ".join(_stems(chunk.fields))
+    stems = stems_of(chunk.fields)
     digest = blake2b(digest_size=16)
     for part in (passage.encode(), terms, stems.encode(), vector.tobytes(), bytes([first])):
         digest.update(part)
@@ -111,6 +112,9 @@ def _chunk_row(document: Document, ordinal: int, text: str, chunk: Chunk, first:
         "stems": stems,
         "passage": passage,
         "terms": b64encode(terms).decode(),
+        "access": access_to_json(chunk.access),
+        "content": chunk.content_hash,
+        "parts": " ".join(str(len(field)) for field in _parts(chunk.fields)),
     }
     return ChunkRow(identity, text, properties, vector.tolist())
 
@@ -129,14 +133,64 @@ def _access_properties(chunk: Chunk) -> Properties:
     }
 
 
+def access_of(properties: Properties) -> Access:
+    """As the filters have it: without its dates."""
+    return Access(
+        tenant=json.loads(properties["tenant"]),
+        audience=json.loads(properties["audience"]),
+        labels=frozenset(map(json.loads, properties["labels"])),
+        status=Status(json.loads(properties["status"])),
+        source_type=SourceType(json.loads(properties["source_type"])),
+        place=json.loads(properties["place"]),
+    )
+
+
 def _text(chunk: Chunk) -> str:
-    whole = f"{access_to_json(chunk.access)} {chunk.content_hash}"
-    return blake2b(whole.encode(), digest_size=16).hexdigest()
+    return text_key(access_to_json(chunk.access), chunk.content_hash)
+
+
+def text_key(access: str, content: str) -> str:
+    """One word for a text under its access rule."""
+    return blake2b(f"{access} {content}".encode(), digest_size=16).hexdigest()
+
+
+def _parts(fields: Fields) -> tuple[tuple[str, ...], ...]:
+    return fields.body, fields.heading, fields.name, fields.folders
+
+
+def fields_of(stems: str, parts: str) -> Fields:
+    """The fields that `stems` were put together from; `parts` are their lengths."""
+    words = stems.split()
+    body, heading, name, _ = map(int, parts.split())
+    head, named = body + 2 * heading, body + 2 * heading + 2 * name
+    return Fields(
+        body=tuple(words[:body]),
+        heading=tuple(words[body : body + heading]),
+        name=tuple(words[head : head + name]),
+        folders=tuple(words[named:]),
+    )
+
+
+def stems_of(fields: Fields) -> str:
+    return " ".join(_stems(fields))
 
 
 def _stems(fields: Fields) -> Iterable[str]:
     """Heading and name count double, as in graph/terms.py; the server only picks candidates."""
     return (*fields.body, *fields.heading * 2, *fields.name * 2, *fields.folders)
+
+
+def stored(properties: Properties, vector: Sequence[float]) -> Stored:
+    """Of an object that has all properties of the present schema."""
+    chunk = Chunk(
+        passage=passage(properties, ()),
+        access=access_from_json(properties["access"]),
+        fields=fields_of(properties["stems"] or "", properties["parts"]),
+        terms=TermCounts.from_bytes(b64decode(properties["terms"])),
+        vector=np.asarray(vector, dtype=np.float32),
+        content_hash=properties["content"],
+    )
+    return Stored(chunk, bool(properties["findable"]))
 
 
 def candidate(properties: Properties, vector: Sequence[float], also_at: Iterable[str]) -> Candidate:

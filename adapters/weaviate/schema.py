@@ -12,6 +12,7 @@ not share an index have a prefix each.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +32,10 @@ from weaviate.exceptions import UnexpectedStatusCodeError
 
 from adapters.weaviate.options import Layout
 
-SCHEMA = 1
-"""Kept with the index's own facts; grows with every change of the collections."""
+SCHEMA = 2
+"""Kept with the index's own facts; grows with every change of the collections.
+
+2: `access`, `content` and `parts`, for copies of the index; see adapters/weaviate/earlier.py."""
 
 Collection = CollectionAsync[WeaviateProperties, None]
 
@@ -93,7 +96,11 @@ _CHUNK = (
     _STEMS,
     _kept("passage"),
     _kept("terms"),
+    _kept("access"),
+    _kept("content"),  # the content hash alone
+    _kept("parts"),  # how many of the stems are of the body, the heading, the name and the folders
 )
+CHUNK_NAMES = tuple(item.name for item in _CHUNK)
 _FILE = (
     _exact("source"),
     _number("spot"),
@@ -104,6 +111,19 @@ _FILE = (
 )
 _FACT = (_exact("kind"), _number("spot"), _kept("stamp"), _kept("data"))
 _PROPERTIES = {"Chunks": _CHUNK, "Files": _FILE, "Facts": _FACT}
+
+
+def _traits(found: Any) -> tuple[object, ...]:
+    """What of a stored property decides how it is searched in."""
+    return found.data_type, found.tokenization, found.index_filterable, found.index_searchable
+
+
+def _made(item: Property) -> tuple[object, ...]:
+    """The same of a property that this module makes: the server sets what is left open."""
+    words = item.dataType in (DataType.TEXT, DataType.TEXT_ARRAY)
+    tokenization = item.tokenization or (Tokenization.WORD if words else None)
+    filterable = item.indexFilterable is not False
+    return item.dataType, tokenization, filterable, words and item.indexSearchable is not False
 
 
 def _vectors() -> Any:
@@ -139,6 +159,28 @@ class Collections:
         for part in _PROPERTIES:
             if not await self.client.collections.exists(self._name(part)):
                 await self._create(part)
+
+    async def strange(self) -> str:
+        """The first property that is not as this module makes it, as `COLLECTION.PROPERTY`; ""
+        when all are. One that an earlier schema did not have is not strange."""
+        for part, wanted in _PROPERTIES.items():
+            known = await self._known(part)
+            for item in wanted:
+                if item.name in known and _traits(known[item.name]) != _made(item):
+                    return f"{self._name(part)}.{item.name}"
+        return ""
+
+    async def complete(self) -> None:
+        """Adds the properties that an earlier schema did not have."""
+        for part, wanted in _PROPERTIES.items():
+            known = await self._known(part)
+            for item in wanted:
+                if item.name not in known:
+                    await self._used(part).config.add_property(item)
+
+    async def _known(self, part: str) -> Mapping[str, Any]:
+        config = await self._used(part).config.get()
+        return {item.name: item for item in config.properties}
 
     async def renew(self, *parts: str) -> None:
         """Empties these, whatever they hold; vectors may have another dimension then."""

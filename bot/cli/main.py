@@ -11,6 +11,7 @@ import typer
 
 from bot.cli.audit_commands import audit, gaps
 from bot.cli.backup_commands import backup, restore
+from bot.cli.migrate_commands import migrate
 from bot.cli.running import run
 from bot.cli.session_commands import sessions
 from graph.model import LEVELS
@@ -117,7 +118,11 @@ def sync(
         bool, typer.Option("--watch", help="Stay and sync again whenever something changes.")
     ] = False,
     rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Empty the index first, and read all known folders.")
+        bool,
+        typer.Option(
+            "--rebuild",
+            help="Build the index anew from all known folders; the old one answers until then.",
+        ),
     ] = False,
     allow_loss: Annotated[
         bool, typer.Option("--allow-loss", help="Accept that most files of a folder are gone.")
@@ -254,6 +259,7 @@ app.command()(audit)
 app.command()(gaps)
 app.command()(backup)
 app.command()(restore)
+app.command()(migrate)
 
 
 @app.command()

@@ -13,8 +13,9 @@ from bot.errors import BotError, SourceError
 from bot.ingest.lock import as_seen
 from bot.ingest.report import SyncReport
 from bot.ingest.watch import watch as watch_folder
-from bot.library import LOCK_FILE, Shelf, clear, remove, shelves, sync_shelf
+from bot.library import LOCK_FILE, Shelf, remove, shelves, sync_shelf
 from bot.ports import FileRecord, FileState, SourceRecord
+from bot.rebuild import rebuilt
 from bot.settings import Settings
 from bot.terminal import Terminal
 from graph.errors import GraphError
@@ -37,8 +38,10 @@ async def sync(settings: Settings, terminal: Terminal, choices: Choices) -> None
     async with opened_library(settings) as app:
         chosen = await shelves(app, choices.folders, every=choices.rebuild)
         if choices.rebuild:
-            await clear(app, chosen)
-        await _sync(app, terminal, chosen, choices, terminal.plain)
+            async with rebuilt(app, chosen, terminal.progress()) as beside:
+                await _sync(beside, terminal, chosen, choices, terminal.plain)
+        else:
+            await _sync(app, terminal, chosen, choices, terminal.plain)
         if choices.watch:
             await _watch(app, terminal, chosen)
 

@@ -77,14 +77,14 @@ async def test_a_key_that_is_refused(key: str) -> None:
     assert asked.count("/v1/meta") <= 1
 
 
-async def test_rest_answers_and_grpc_does_not() -> None:
+async def test_st_09_rest_answers_and_grpc_does_not() -> None:
     async with serving(ready) as url:
         error = await refused(url)
     assert "its gRPC port does not" in str(error)
     assert "BELAY_WEAVIATE_GRPC" in error.remedy
 
 
-async def test_a_server_that_is_starting_is_waited_for() -> None:
+async def test_st_09_a_server_that_is_starting_is_waited_for() -> None:
     """It refuses twice, then it is ready: what is missing then is gRPC alone."""
     looks = 0
 

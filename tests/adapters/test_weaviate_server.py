@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from datetime import UTC, datetime
 from multiprocessing.connection import Connection
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -35,10 +37,13 @@ from adapters.weaviate.facts import Facts
 from adapters.weaviate.faults import Refused
 from adapters.weaviate.files import Files
 from adapters.weaviate.options import Endpoint, Layout, Waits
+from adapters.weaviate.paging import insert
+from adapters.weaviate.rows import chunk_rows
 from adapters.weaviate.writing import Writing
-from bot.errors import StorageError
+from bot.errors import IndexIncompatible, StorageError
+from bot.ingest.document import content_hash
 from graph.errors import StoreError
-from graph.model import Scope
+from graph.model import Access, Scope
 from graph.ports import Search
 
 pytestmark = NEEDS_WEAVIATE
@@ -72,8 +77,9 @@ async def set_shards(shelf: str, status: str) -> None:
                     answer.raise_for_status()
 
 
-async def test_st_10_a_read_only_server_still_answers(index: WeaviateIndex, shelf: str) -> None:
-    """It is said that nothing can be stored, and why; nothing of the refused change is left."""
+async def test_st_12_a_read_only_server_still_answers(index: WeaviateIndex, shelf: str) -> None:
+    """It is said that nothing can be stored, and why; nothing of the refused change is left, and
+    none is marked as done: it is caught up with later."""
     await put(index, "a.md", "Drain the node.")
     assert [finding.state for finding in await index.check()] == ["ok"]
     await set_shards(shelf, "READONLY")
@@ -86,6 +92,120 @@ async def test_st_10_a_read_only_server_still_answers(index: WeaviateIndex, shel
     await set_shards(shelf, "READY")
     assert await by_meaning(index, "x") == {"Drain the node."}
     assert list(await index.records("runbooks")) == ["a.md"]
+    assert await put(index, "b.md", "Cordon.") == 1
+    assert await by_words(index, "cordon") == {"Cordon."}
+
+
+async def test_st_12_a_read_only_server_can_be_opened(index: WeaviateIndex, shelf: str) -> None:
+    """With what an earlier version made there, too: it is brought up later."""
+    await put(index, "a.md", "Drain the node.")
+    facts = Facts(index.collections)
+    await facts.save_tools(replace(await facts.tools(), schema=1))
+    await set_shards(shelf, "READONLY")
+    again = await open_weaviate(shelf)
+    assert await by_words(again, "drain") == {"Drain the node."}
+    await again.close()
+    await set_shards(shelf, "READY")
+
+
+async def remake(index: WeaviateIndex, part: str, change: Callable[[dict[str, Any]], None]) -> None:
+    """The collection again, empty and made in another way."""
+    schema = index.collections.client.collections
+    name = getattr(index.collections, part).name
+    config = (await schema.export_config(name)).to_dict()
+    change(config)
+    await schema.delete(name)
+    await schema.create_from_dict(config)
+
+
+LATER = ("access", "content", "parts")  # properties that schema 1 did not have
+
+
+def as_in_schema_1(config: dict[str, Any]) -> None:
+    config["properties"] = [item for item in config["properties"] if item["name"] not in LATER]
+
+
+async def test_an_index_of_schema_1_is_brought_up_without_embedding(
+    index: WeaviateIndex, shelf: str
+) -> None:
+    access = Access(audience="senior", effective_from=datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC))
+    chunks = [chunk_of("Drain the node.", heading="Draining"), chunk_of("Ё.", access=access)]
+    chunks = [replace(chunk, content_hash=content_hash(chunk.passage)) for chunk in chunks]
+    await remake(index, "chunks", as_in_schema_1)
+    objects = [
+        row.to_object(findable=True) for row in chunk_rows("runbooks", "orders/db.md", chunks)
+    ]
+    for item in objects:
+        for name in LATER:
+            del item.properties[name]
+    await insert(index.collections.chunks, objects)
+    facts = Facts(index.collections)
+    await facts.save_tools(replace(await facts.tools(), schema=1))
+    for _ in range(2):
+        again = await open_weaviate(shelf)
+        assert (await again.info()).details["schema"] == "2"
+        found = [item.chunk for item in await again.stored("runbooks", "orders/db.md")]
+        await again.close()
+        assert [(item.access, item.content_hash, item.fields) for item in found] == [
+            (item.access, item.content_hash, item.fields) for item in chunks
+        ]
+    assert await put(index, "new.md", "Cordon.") == 1
+
+
+async def test_a_chunk_of_schema_1_that_cannot_be_copied_names_the_command(
+    index: WeaviateIndex, shelf: str
+) -> None:
+    await remake(index, "chunks", as_in_schema_1)
+    (row,) = chunk_rows("runbooks", "a.md", [chunk_of("Drain the node.", "a.md")])
+    item = row.to_object(findable=True)
+    for name in LATER:
+        del item.properties[name]
+    await insert(index.collections.chunks, [item])
+    facts = Facts(index.collections)
+    await facts.save_tools(replace(await facts.tools(), schema=1))
+    await (await open_weaviate(shelf)).close()
+    with pytest.raises(IndexIncompatible, match=r"runbooks/a\.md") as refusal:
+        await index.stored("runbooks", "a.md")
+    assert "belay sync --rebuild" in refusal.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("part", "name"), [("chunks", "source"), ("chunks", "labels"), ("files", "source")]
+)
+async def test_st_02_collections_that_compare_in_another_way_are_refused(
+    index: WeaviateIndex, shelf: str, part: str, name: str
+) -> None:
+    """A filter on words would find look-alike groups."""
+
+    def by_words_alone(config: dict[str, Any]) -> None:
+        (found,) = [item for item in config["properties"] if item["name"] == name]
+        found["tokenization"] = "word"
+
+    await remake(index, part, by_words_alone)
+    with pytest.raises(StorageError, match=rf"{part.title()}\.{name}") as refusal:
+        await open_weaviate(shelf)
+    assert "BELAY_WEAVIATE__PREFIX" in refusal.value.remedy
+
+
+async def test_st_09_a_server_that_comes_after_the_bot_is_waited_for(
+    index: WeaviateIndex, shelf: str
+) -> None:
+    """gRPC last, as servers do."""
+    await put(index, "a.md", "Drain the node.")
+    server, door = urlsplit(WEAVIATE_URL), Endpoint.of(WEAVIATE_URL, WEAVIATE_GRPC)
+    async with (
+        piped(server.hostname or "", server.port or 80) as rest,
+        piped(door.grpc_host, door.grpc_port) as grpc,
+    ):
+        for pipe in (rest, grpc):
+            await pipe.cut()
+        async with asyncio.TaskGroup() as group:
+            opening = group.create_task(through(rest, grpc, shelf))
+            await rest.open()
+            await grpc.open()
+        far = opening.result()
+        assert await by_words(far, "drain") == {"Drain the node."}
+        await far.close()
 
 
 async def test_an_index_of_a_newer_version_is_refused(index: WeaviateIndex, shelf: str) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from contract.index_chunks import KINDS, close_index, open_index
 
 from adapters.memory.embedder import HashEmbedder
 from adapters.memory.index import MemoryIndex
 from adapters.memory.sessions import MemorySessions
 from bot.ingest.sessions import SOURCE, forget_passages, index_sessions
+from bot.ports import KnowledgeIndex
 from bot.sessions import Role, Selection, SessionTurn
 from graph.model import Passage, Scope
 from graph.ports import Matrix, Search
@@ -40,8 +42,8 @@ class Talks:
     """A log with its index."""
 
     folder: Path
+    index: KnowledgeIndex
     log: MemorySessions = field(default_factory=MemorySessions)
-    index: MemoryIndex = field(default_factory=MemoryIndex)
     embedder: Counting = field(default_factory=Counting)
     said: int = 0
 
@@ -89,9 +91,11 @@ class Talks:
         return [hit.passage for hit in hits]
 
 
-@pytest.fixture
-def talks(tmp_path: Path) -> Talks:
-    return Talks(tmp_path)
+@pytest.fixture(params=KINDS)
+async def talks(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Talks]:
+    index = await open_index(request.param, tmp_path)
+    yield Talks(tmp_path, index)
+    await close_index(index)
 
 
 async def test_a_message_is_found_where_it_was_said_and_nowhere_else(talks: Talks) -> None:
@@ -164,7 +168,7 @@ async def test_only_what_is_new_is_embedded(talks: Talks) -> None:
 
 async def test_a_run_on_the_same_log_gives_the_same_passages(talks: Talks, tmp_path: Path) -> None:
     await talks.says("The codeword is ORCA-77.")
-    other = Talks(tmp_path / "other", log=talks.log)
+    other = Talks(tmp_path / "other", MemoryIndex(), talks.log)
     await talks.run()
     await other.run()
     assert await talks.found("codeword") == await other.found("codeword")
