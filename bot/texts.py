@@ -198,6 +198,10 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "en": "Forgotten, everything of `{key}`: {count} turns.",
         "ru": "Забыто всё, что связано с `{key}`, реплик: {count}.",
     },
+    "forgot_more": {
+        "en": "Gone, too: {votes} votes, {audited} questions from the audit.",
+        "ru": "Удалено также: голосов — {votes}, вопросов из журнала — {audited}.",
+    },
     "forgot_later": {
         "en": "The search in earlier conversations could not be cleaned just now; I clean it with "
         "its next run.",
