@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import chat, questions, searching, served, slack, starting, syncing
+from benchmarks import chat, questions, searching, served, sessions, slack, starting, syncing
 from benchmarks.contenders.table import table
 from benchmarks.table import Figure, markdown
 from bot.app import opened
@@ -75,12 +75,17 @@ async def _slack(plan: Plan, folder: Path) -> list[Figure]:
     return await slack.costs(folder, plan.docs, plan.asked)
 
 
+async def _sessions(plan: Plan, folder: Path) -> list[Figure]:
+    return await sessions.costs(folder, plan.docs, plan.asked)
+
+
 # Processes first: Linux counts what this one holds to the peak of the processes it starts.
 PARTS: Mapping[str, Callable[[Plan, Path], Awaitable[list[Figure]]]] = {
     "start": _starting,
     "chat": _chat,
     "slack": _slack,
     "documents": _documents,
+    "sessions": _sessions,
     "search": _search,
     "weaviate": _weaviate,
 }

@@ -17,6 +17,10 @@ members = ["slack:U012AB3CD", "slack:U045EF6GH"]
 group = "slack:S012AB3CD"
 labels = ["sre"]
 
+[[access.groups]]
+group = "telegram:-1001234567890:admins"
+level = "senior"
+
 [[access.folders]]
 path = "hr/**"
 audience = "manager"
@@ -38,7 +42,7 @@ _PLACE = {
     "telegram": (re.compile(r"-\d+", re.ASCII), "a negative number, as in telegram:-100123"),
     "slack": (re.compile(r"[CG][A-Z0-9]+", re.ASCII), "a channel id, as in slack:C012AB3CD"),
 }
-_GROUP = re.compile(r"slack:S[A-Z0-9]+", re.ASCII)
+_GROUP = re.compile(r"slack:S[A-Z0-9]+|telegram:-\d+:admins", re.ASCII)
 _NAME = re.compile(r"\S(.{0,98}\S)?")
 
 
@@ -90,7 +94,7 @@ class PlaceSettings(Rights):
 
 
 class GroupSettings(Section):
-    """One `[[access.groups]]`: a Slack user group."""
+    """One `[[access.groups]]`: a Slack user group, or the administrators of a Telegram chat."""
 
     group: str
     level: str = ""
@@ -100,7 +104,9 @@ class GroupSettings(Section):
     @classmethod
     def a_group(cls, value: str) -> str:
         if not _GROUP.fullmatch(value):
-            raise ValueError(f"{value!r} is no user group, as in slack:S012AB3CD")
+            raise ValueError(
+                f"{value!r} is no group, as in slack:S012AB3CD or telegram:-100123:admins"
+            )
         return value
 
 

@@ -49,7 +49,8 @@ class GroupRule:
 class Directory:
     """People and places by the keys of the settings, and the ladder of levels, lowest first.
 
-    `groups` are those whose members a platform is asked for: "slack:S012AB3CD".
+    `groups` are those whose members a platform is asked for: "slack:S012AB3CD",
+    "telegram:-1001234567890:admins".
     """
 
     people: Mapping[str, Reader] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from bot.chat_settings import Section
 
 
 class AuditSettings(Section):
-    """`forgotten`: what becomes of the questions of a person whom an admin has forgotten."""
+    """`forgotten`: what becomes of the questions of a person who is forgotten."""
 
     days: int = Field(default=90, ge=1, le=36_500)
     forgotten: Literal["deleted", "pseudonymous"] = "deleted"

@@ -1,4 +1,7 @@
-"""Groups that a platform keeps itself: who is in them gets what the settings say for the group."""
+"""Groups that a platform keeps itself: who is in them gets what the settings say for the group.
+
+A user group of Slack, or the administrators of a Telegram chat.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ _log = logging.getLogger(__name__)
 
 
 class PlatformGroups:
-    """`keys` are groups as the settings write them, "slack:S012AB3CD"; `platforms` by their names.
+    """`keys` are groups as the settings write them, "slack:S012AB3CD", "telegram:-1001:admins";
+    `platforms` by their names.
 
     Members are asked for at most every `seconds`. While a platform cannot tell them, nobody is in
     its groups.
@@ -52,5 +56,5 @@ class PlatformGroups:
         try:
             return await platform.members(group)
         except BotError as error:
-            _log.warning("nobody tells who is in %s: %s", key, error)
+            _log.warning("nobody tells who is in %s: %s. %s", key, error, error.remedy)
             return frozenset()

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from bot.access import talk_key
-from bot.audit import Audit
+from bot.audit import Audit, AuditQuery
 from bot.chat import Incoming, Place
 from bot.errors import StorageError
 from bot.feedback import FeedbackLog
@@ -37,11 +37,13 @@ Drop = Callable[[Collection[str]], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """How many turns went. `complete` is False while the index still holds some of them: they go
-    with its next run."""
+    """How many turns, votes and rows of the audit went. `complete` is False while the index still
+    holds some of the turns: they go with its next run."""
 
     count: int
     complete: bool = True
+    votes: int = 0
+    audited: int = 0
 
 
 class Minutes:
@@ -107,27 +109,36 @@ class Minutes:
         """Raises StorageError."""
         await self._log.move(f"{place.platform}:{place.id}:", f"{place.platform}:{new_id}:")
 
-    async def forget(self, selection: Selection, recall: Recall) -> Forgotten:
-        """Removes the turns that match, wherever they are kept. Raises StorageError when the log
-        cannot be written: then they are all still there."""
+    async def forget(
+        self, selection: Selection, recall: Recall, questions: Collection[str] = ()
+    ) -> Forgotten:
+        """Removes the turns that match, wherever they are kept, and the traces of `questions`.
+        Raises StorageError when the log cannot be written: then they are all still there."""
         gone = await self._log.forget(selection)
         remembered = recall.forget_selected(selection)
-        questions = {turn.question_id for turn in gone if turn.question_id} | remembered
+        traced = {turn.question_id for turn in gone if turn.question_id} | remembered
         turns = {turn.id for turn in gone}
         turns |= {f"{name}:{role}" for name in remembered for role in ("question", "answer")}
         complete = await self._forget_passages(gone)
         for drop in self._drop:
-            await drop(questions)
+            await drop(traced.union(questions))
         return Forgotten(len(turns), complete)
 
     async def forget_person(self, key: str, recall: Recall) -> Forgotten:
         """Removes all that a person asked and was told, in every place, their votes, and from the
-        audit what its settings say. Raises StorageError."""
+        audit what its settings say. Raises StorageError.
+
+        The audit is asked first: it knows questions that the log has no room for any more.
+        """
+        asked: list[str] = []
+        votes = audited = 0
         if self._audit is not None:
-            await self._audit.forget(key)
+            asked = [row.question_id for row in await self._audit.find(AuditQuery(person=key))]
+            audited = await self._audit.forget(key)
         if self._feedback is not None:
-            await self._feedback.forget(key)
-        return await self.forget(Selection(person=key), recall)
+            votes = await self._feedback.forget(key)
+        gone = await self.forget(Selection(person=key), recall, asked)
+        return replace(gone, votes=votes, audited=audited)
 
     async def _forget_passages(self, turns: Sequence[SessionTurn]) -> bool:
         if self._index is None:

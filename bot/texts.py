@@ -91,8 +91,8 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "Он напишет мне `{allow} {code}`. Код действует час.",
     },
     "ask_access_group": {
-        "en": "I may not answer in this group yet. An admin lets it in with `{allow} {code}`.",
-        "ru": "В этой группе мне пока нельзя отвечать. Администратор впускает её командой "
+        "en": "I may not answer here yet. An admin lets this chat in with `{allow} {code}`.",
+        "ru": "Здесь мне пока нельзя отвечать. Администратор впускает этот чат командой "
         "`{allow} {code}`.",
     },
     "may_ask": {
@@ -197,6 +197,10 @@ _SENTENCES: dict[str, dict[Language, str]] = {
     "forgot_person": {
         "en": "Forgotten, everything of `{key}`: {count} turns.",
         "ru": "Забыто всё, что связано с `{key}`, реплик: {count}.",
+    },
+    "forgot_more": {
+        "en": "Gone, too: {votes} votes, {audited} questions from the audit.",
+        "ru": "Удалено также: голосов — {votes}, вопросов из журнала — {audited}.",
     },
     "forgot_later": {
         "en": "The search in earlier conversations could not be cleaned just now; I clean it with "

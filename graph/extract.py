@@ -6,6 +6,7 @@ the asked environment wins; of two editions the newer is quoted first, the older
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
@@ -28,6 +29,7 @@ from graph.view import QuestionView
 FACTUAL_LENGTH, LENGTH = 900, 1800  # characters
 _PROCEDURE_LENGTH = 2400  # a procedure is cut only beyond this
 _MORE = "[…]"
+_STEP = re.compile(r"\s*(\d{1,3})[.)]\s")
 _UNITS = {QueryType.FACTUAL: 3, QueryType.ANALYTICAL: 5, QueryType.SYNTHESIS: 7}
 _CLOSE = {QueryType.FACTUAL: 0.8, QueryType.ANALYTICAL: 0.65, QueryType.SYNTHESIS: 0.55}
 _COMPARABLE = 0.6  # share of the best relevance that a passage needs to be quoted
@@ -222,7 +224,8 @@ def _written(chosen: Sequence[_Quote], view: QuestionView, given: Sequence[Ranke
         if quote.number - 1 in older and quote.number not in told:
             told.add(quote.number)
             shown.append(_older(passage, quote.number, view.language))
-        shown.append(_shown(quote, view, passage))
+        goes_on = any(_continues(quote.unit, passage, item.passage) for item in given)
+        shown.append(_shown(quote, view, passage) + (f"\n\n{_MORE}" if goes_on else ""))
     return "\n\n".join(shown)
 
 
@@ -247,7 +250,26 @@ def _shown(quote: _Quote, view: QuestionView, passage: Passage) -> str:
         return _marked_item(unit.text, mark)
     title = (*passage.heading, *unit.heading)[-1:] or (passage.title,)
     lead = unit.lead.rstrip() or f"{escaped(label(title[0])) or passage.document}:"
-    return f"{_marked(lead, mark)}\n\n{_bounded(unit.text)}"
+    before = f"{_MORE}\n\n" if unit.shape is Shape.PROCEDURE and _step(unit.text) > 1 else ""
+    return f"{_marked(lead, mark)}\n\n{before}{_bounded(unit.text)}"
+
+
+def _continues(unit: Unit, passage: Passage, other: Passage) -> bool:
+    """Whether the section of `passage`, cut between two steps, goes on in `other`."""
+    same = (passage.source, passage.document, passage.heading)
+    if unit.shape is not Shape.PROCEDURE or _bounded(unit.text) != unit.text:
+        return False
+    if same != (other.source, other.document, other.heading):
+        return False
+    lines = [line for line in unit.text.split("\n") if not line[:1].isspace()]
+    last = max(map(_step, lines), default=0)
+    return other.lines[0] > passage.lines[1] and _step(other.text) == last + 1
+
+
+def _step(text: str) -> int:
+    """The number of the step that `text` begins with; 0 for none."""
+    match = _STEP.match(text)
+    return int(match[1]) if match else 0
 
 
 def _row(unit: Unit, view: QuestionView, language: Language) -> str:

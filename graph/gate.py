@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from graph.blocks import LISTED, Block, Kind, blocks, sentences
+from graph.blocks import LISTED, Block, Kind, blocks, code_spans, sentences
 from graph.marks import normalise_marks, renumbered, used
 from graph.proof import Sources, prepared, statement_holds
 
@@ -94,7 +94,7 @@ class Gate:
         if len(passed) < len(pieces) and block.kind in (Kind.STEP, Kind.FENCE):
             self._closed = True
             return ""
-        text = "".join(passed)
+        text = "".join(map(normalise_marks, passed))
         for number in used(text):
             self._numbers.setdefault(number, len(self._numbers) + 1)
         return renumbered(text, self._numbers) + end if text else ""
@@ -102,7 +102,7 @@ class Gate:
     def _holds(self, block: Block, piece: str) -> bool:
         if block.kind is Kind.FENCE:
             return statement_holds(block, piece, self._sources)
-        if piece.count("`") % 2:  # code that may go on in another piece
+        if _opens_code(piece):
             return False
         marked = normalise_marks(piece)
         clean = prepared(piece, self._sources) == marked.strip()
@@ -114,10 +114,20 @@ class Gate:
         if len(found) != 1 or found[0].kind is not Kind.PROSE:
             return ""
         *ready, rest = sentences(self._held) or [""]
-        while ready and "".join(ready).count("`") % 2:
+        while ready and _opens_code("".join(ready)):
             rest = ready.pop() + rest
         self._held = rest
         if not ready:
             return ""
         self._begun = True
         return self._passed(Block(Kind.PROSE, "".join(ready)), "")
+
+
+def _opens_code(text: str) -> bool:
+    """Whether a run of back-quotes has no end in `text`: the code may go on in what follows."""
+    place = 0
+    for start, end, _ in code_spans(text):
+        if "`" in text[place:start]:
+            return True
+        place = end
+    return "`" in text[place:]

@@ -20,8 +20,8 @@ _ANSWER = re.compile(r"(?:yes|no|sure|you (?:can|should|need)|да|нет|кон
 def is_faithful(worded: str, text: str, history: Sequence[Turn]) -> bool:
     """True when `worded` is one bounded question that says what `text` says and nothing new.
 
-    It keeps the telling words of the message; its names and numbers, and most of its words, come
-    from the conversation.
+    It keeps the telling words of the message, and brings some of what was said before; its names
+    and numbers, and most of its words, come from the conversation.
     """
     if not worded or "\n" in worded or len(worded) > 2 * len(text) + _ROOM:
         return False
@@ -29,8 +29,10 @@ def is_faithful(worded: str, text: str, history: Sequence[Turn]) -> bool:
         return False
     if asks(text) and not asks(worded):
         return False
-    conversation = " ".join([text, *(turn.text for turn in history)])
-    return _keeps(worded, text) and adds_nothing(worded, conversation)
+    earlier = " ".join(turn.text for turn in history)
+    if not _keeps(worded, text) or not _brings(worded, text, earlier):
+        return False
+    return adds_nothing(worded, f"{text} {earlier}")
 
 
 def _keeps(worded: str, text: str) -> bool:
@@ -42,6 +44,12 @@ def _keeps(worded: str, text: str) -> bool:
     kept = [word for word in wanted if _occurs(word, worded)]
     exact = all(fold(name) in fold(worded) for name in names(said))
     return exact and 2 * len(kept) >= len(wanted)
+
+
+def _brings(worded: str, text: str, earlier: str) -> bool:
+    """Small models like to say the message again, which then still needs its context."""
+    telling = (word for word in WORD.findall(worded) if is_telling(word))
+    return any(_occurs(word, earlier) and not _occurs(word, text) for word in telling)
 
 
 def adds_nothing(worded: str, conversation: str) -> bool:

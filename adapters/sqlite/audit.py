@@ -17,9 +17,7 @@ from bot.audit import Audit, AuditQuery, AuditRecord, Extent, Hit, Rights, pseud
 from bot.chat import Place
 from graph.model import Outcome
 
-# Without secure_delete, what was deleted stays readable in free pages of the file.
 _SCHEMA = """
-PRAGMA secure_delete = ON;
 CREATE TABLE IF NOT EXISTS questions (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
     question_id TEXT NOT NULL UNIQUE ON CONFLICT REPLACE,

@@ -14,6 +14,7 @@ from bot.errors import StorageError
 _SETTINGS = (
     "PRAGMA synchronous = NORMAL",  # a power cut may undo the last commits, never harm the file
     "PRAGMA foreign_keys = ON",
+    "PRAGMA secure_delete = ON",  # what was deleted is no longer to be read in the file
     "PRAGMA temp_store = MEMORY",  # sorting works on a full disk, too
     "PRAGMA cache_size = -32768",  # KiB of pages, for each connection
     "PRAGMA journal_size_limit = 67108864",  # bytes of log that stay after a large transaction
@@ -106,6 +107,13 @@ class Database:
                 connection.execute("COMMIT")
             finally:
                 _roll_back(connection)
+
+    def shrink_log(self) -> None:
+        """Moves what was written into the file and empties the log beside it, which still holds
+        the pages as they were before. Waits for running reads, `busy_timeout` seconds at most."""
+        with self._write_lock:
+            if self._writer is not None:
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def close(self) -> None:
         """Waits for a running write. A running read ends first and closes its own connection."""

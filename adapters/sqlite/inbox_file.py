@@ -18,6 +18,7 @@ _SETTINGS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",  # what is acknowledged survives a power cut
     "PRAGMA foreign_keys = ON",
+    "PRAGMA secure_delete = ON",  # what was answered is no longer to be read in the file
 )
 _REMEDY = "Free some space there, or give this user write access; questions wait until then."
 _DAMAGED = "Move the file away (with the -wal and -shm files beside it); a new one is made."

@@ -146,9 +146,15 @@ class SqliteIndex(KnowledgeIndex, Adopting):
         return await asyncio.to_thread(self._write, write)
 
     async def remove(self, source: str, paths: Sequence[str]) -> int:
-        return await asyncio.to_thread(
-            self._write, lambda connection: writing.remove_files(connection, source, paths)
-        )
+        """Nothing of the files can be read in the file of the index afterwards."""
+
+        def write(connection: sqlite3.Connection) -> int:
+            removed = writing.remove_files(connection, source, paths)
+            if removed:
+                writing.tidy_words(connection)
+            return removed
+
+        return await asyncio.to_thread(self._erase, write)
 
     async def sources(self) -> Sequence[SourceRecord]:
         return await self._in_reader(self._read, reading.sources)
@@ -165,9 +171,12 @@ class SqliteIndex(KnowledgeIndex, Adopting):
         )
 
     async def remove_source(self, name: str) -> int:
-        return await asyncio.to_thread(
-            self._write, lambda connection: writing.remove_source(connection, name)
-        )
+        def write(connection: sqlite3.Connection) -> int:
+            removed = writing.remove_source(connection, name)
+            writing.tidy_words(connection)
+            return removed
+
+        return await asyncio.to_thread(self._erase, write)
 
     async def chunks(self) -> AsyncIterator[tuple[Passage, Vector, TermCounts]]:
         """Ordered by source, path and place in the file, whatever was written first."""
@@ -220,6 +229,12 @@ class SqliteIndex(KnowledgeIndex, Adopting):
     def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with storage_faults(self._path), self._database.write() as connection:
             return work(connection)
+
+    def _erase(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        result = self._write(work)
+        with storage_faults(self._path):
+            self._database.shrink_log()
+        return result
 
     def _retrieve(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with store_faults(self._path), self._database.read() as connection:

@@ -1,4 +1,7 @@
-"""A small SQLite file that is opened for each call: seldom used, shared by several processes."""
+"""A small SQLite file that is opened for each call: seldom used, shared by several processes.
+
+What is deleted is overwritten: SQLite else leaves it readable in free pages of the file.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,7 @@ class SmallFile:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=self.busy_timeout)) as db, db:
+                db.execute("PRAGMA secure_delete = ON").close()
                 db.executescript(self.schema)
                 db.execute("BEGIN IMMEDIATE")
                 return work(db)

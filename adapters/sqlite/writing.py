@@ -84,6 +84,11 @@ def save_file(connection: sqlite3.Connection, source: str, record: FileRecord) -
     )
 
 
+def tidy_words(connection: sqlite3.Connection) -> None:
+    """FTS5 only notes what was deleted, and keeps its words until it next merges."""
+    connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+
+
 def save_source(connection: sqlite3.Connection, record: SourceRecord) -> None:
     connection.execute(
         "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", source_to_row(record)

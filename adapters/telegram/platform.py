@@ -27,6 +27,7 @@ from aiogram.exceptions import (
 from aiogram.types import Update, User
 from pydantic import ValidationError
 
+from adapters.telegram.administrators import administrators
 from adapters.telegram.checks import findings
 from adapters.telegram.conversation import TelegramConversation
 from adapters.telegram.links import link_to
@@ -47,7 +48,7 @@ from bot.chat import Incoming, Kind, Place
 from bot.errors import SettingsError, StorageError
 from bot.http import Mount
 from bot.pending import language_of
-from bot.ports import Conversation, Finding, Linking, Platform, Receiving, Sink
+from bot.ports import Conversation, Finding, Grouping, Linking, Platform, Receiving, Sink
 
 _log = logging.getLogger(__name__)
 
@@ -74,7 +75,7 @@ class Hook:
     server: Mount
 
 
-class Telegram(Platform, Linking, Receiving):
+class Telegram(Platform, Linking, Receiving, Grouping):
     """One bot. `on_added` decides on groups; `clock` gives seconds that only grow."""
 
     def __init__(
@@ -92,7 +93,8 @@ class Telegram(Platform, Linking, Receiving):
         self._leaves_topic, self._sleep = leaves_topic, sleep
         self._options = options or Options()
         pace = Pace(clock, self._options.chats)
-        self._line = Line(Requests(bot), pace, self._options, clock)
+        self._requests = Requests(bot)
+        self._line = Line(self._requests, pace, self._options, clock)
         self._pastes = Pastes(self._options.joining, self._options.chats)
         self._live: WeakSet[TelegramConversation] = WeakSet()
         self._me: User | None = None
@@ -109,6 +111,9 @@ class Telegram(Platform, Linking, Receiving):
 
     def link(self, place: Place, message_id: str) -> str:
         return link_to(place, message_id)
+
+    async def members(self, group: str) -> frozenset[str]:
+        return await administrators(group, self._requests, self._options.call_timeout)
 
     async def run(self, sink: Sink) -> None:
         """Receives until cancelled. Raises SettingsError for a wrong token or webhook."""

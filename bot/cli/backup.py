@@ -9,8 +9,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bot.app import INDEX_FILE
 from bot.auditor import AUDIT_FILE
+from bot.engines import FILES as INDEXES
+from bot.engines import Content
 from bot.errors import StorageError
 from bot.feedback import FEEDBACK_FILE
 from bot.registry import factory
@@ -21,6 +22,7 @@ from bot.settings import Settings
 from bot.terminal import Terminal
 
 FILES = (ROLL_FILE, AUDIT_FILE, TURNS_FILE, FEEDBACK_FILE, THREADS_FILE, INBOX_FILE)
+INDEX_FILE = INDEXES[Content.DOCUMENTS]
 _KNOWN = frozenset((*FILES, INDEX_FILE))
 
 

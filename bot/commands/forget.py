@@ -36,11 +36,11 @@ async def forget(call: Call) -> Reply | Ask:
     argument = call.argument.strip()
     admin = call.role is Role.ADMIN
     if admin and _KEY.fullmatch(argument):
-        return await _of_person(call, argument)
+        gone = await _person(call, argument)
+        return _reply(call, gone, "forgot_person", key=literal_code(argument))
     words = frozenset(argument.casefold().split())
     if words & _EVERYWHERE:
-        gone = await _forget(call, Selection(person=call.event.person.key))
-        return _reply(call, gone, "forgot_everywhere")
+        return _reply(call, await _person(call, call.event.person.key), "forgot_everywhere")
     if admin and words & _CONVERSATION and not words & _OWN:
         return _reply(call, await _forget(call, _here(call)), "forgot_conversation")
     own = _here(call, call.event.person.key)
@@ -58,14 +58,13 @@ def _here(call: Call, person: str = "") -> Selection:
     return Selection(person=person, conversation=room(event).conversation)
 
 
-async def _of_person(call: Call, key: str) -> Reply:
+async def _person(call: Call, key: str) -> Forgotten:
+    """All that a person said and was told, with their votes and their rows of the audit."""
     _log.info("%s has %s forgotten", call.event.person.key, key)
     minutes, recall = call.desk.minutes, call.desk.recall
     if minutes is None:
-        gone = Forgotten(2 * len(recall.forget_selected(Selection(person=key))))
-    else:
-        gone = await minutes.forget_person(key, recall)
-    return _reply(call, gone, "forgot_person", key=literal_code(key))
+        return Forgotten(2 * len(recall.forget_selected(Selection(person=key))))
+    return await minutes.forget_person(key, recall)
 
 
 async def _forget(call: Call, selection: Selection) -> Forgotten:
@@ -79,6 +78,9 @@ def _reply(call: Call, gone: Forgotten, sentence: str, /, **values: object) -> R
     if not gone.count and sentence == "forgot":
         sentence = "forgot_nothing"
     told = text(sentence, call.language, count=gone.count, **values)
+    if gone.votes or gone.audited:
+        more = text("forgot_more", call.language, votes=gone.votes, audited=gone.audited)
+        told = f"{told} {more}"
     if not gone.complete:
         told = f"{told} {text('forgot_later', call.language)}"
     return Reply(told, private=True)

@@ -105,6 +105,9 @@ async def index_sessions(
         fresh = [item for name, item in remarks.items() if _differs(item, known.get(name))]
         await _store(index, embedder, fresh, lowest, progress or Silent())
         removed = await _remove_forgotten(log, index, set(known), set(remarks))
+        if known and not remarks:  # the profile still knows words that were said
+            await index.reset()
+            await _begin(index, embedder)
         await _note(index, len(remarks))
         await refresh(index, embedder, words)
     return SessionReport(len(remarks), len(fresh), removed, time.monotonic() - started)

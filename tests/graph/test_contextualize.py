@@ -60,6 +60,8 @@ async def test_rt04_a_new_topic_is_searched_as_typed_and_no_model_is_asked(text:
         "How do I rotate the certificate on staging?\nAlso: what is the port of gitaly?",
         "How do I rotate the certificate of Confluence with Ansible on staging in 2031?",
         "How do I " + "carefully " * 60 + "rotate the TLS certificate on staging?",
+        "How is it on staging?",
+        "What about staging?",
         "",
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -268,3 +269,21 @@ def test_steps_that_break_off_say_so() -> None:
     assert quoted("how do I fail over?", passage(page)).endswith("3. Promote it:\n\n[…]")
     whole = page + "\n   ```bash\n   patronictl failover\n   ```\n"
     assert "[…]" not in quoted("how do I fail over?", passage(whole))
+
+
+STEPS = ("1. Choose `pg-2`.\n2. Look at the lag.\n", "3. Promote it.\n4. Tell the failover team.\n")
+
+
+def test_steps_without_the_first_ones_say_so() -> None:
+    told = quoted("how do I fail over?", passage(STEPS[1]))
+    assert "[…]\n\n3. Promote it." in told
+    assert told.count("[…]") == 1
+
+
+def test_steps_that_go_on_in_another_passage_say_so() -> None:
+    """Cut between two steps, where nothing in the text of the passage tells it."""
+    first = replace(passage(f"To fail over:\n\n{STEPS[0]}", id="1"), lines=(1, 4))
+    second = replace(passage(STEPS[1], id="2"), lines=(5, 6), document=first.document)
+    assert "2. Look at the lag.\n\n[…]" in quoted("how do I fail over?", first, second)
+    elsewhere = replace(second, document="other.md")
+    assert "lag.\n\n[…]" not in quoted("how do I fail over?", first, elsewhere)

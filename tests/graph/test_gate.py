@@ -64,6 +64,11 @@ def test_sentences_pass_one_by_one_and_unsupported_ones_do_not() -> None:
     assert gate.feed(" 5 min [2].\n") + gate.close() == "Wait 5 min [1]."
 
 
+@pytest.mark.parametrize("mark", ["[2]", "[#2]", "[^2]", "[source 2]", "(source 2)", "【2】"])
+def test_a_mark_of_any_style_is_shown_in_ours(mark: str) -> None:
+    assert streamed(f"The port is 8443 {mark}.\n") == "The port is 8443 [1]."
+
+
 def test_a_command_passes_only_as_a_whole_block() -> None:
     gate = Gate(SOURCES)
     gate.feed("Restart it so that it comes up [2]:\n")
@@ -102,6 +107,9 @@ def test_the_size_of_the_pieces_does_not_matter(size: int) -> None:
 @given(st.text(alphabet="a18.[2]`\n#|- *<>", max_size=80), st.integers(1, 9))
 @example(". 1.", 1)
 @example("a. 18.\n- a", 3)
+@example("[#1]", 2)
+@example("[#1-1]", 7)
+@example("<|``* .\n<``[", 1)
 def test_nothing_unsupported_is_ever_shown(text: str, size: int) -> None:
     shown = streamed(f"Begin with the port 8443.\n\n{text}", size)
     claims = [item for block in blocks(shown) for item in literals(block)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TypeVar
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from bot.audience import Reader
@@ -87,7 +87,14 @@ def leaks(company: Company, asks: list[Ask]) -> list[tuple[Ask, str, str]]:
     return asyncio.run(run())
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Each try opens a whole company: to shrink a failing one takes longer than to read it.
+@settings(
+    max_examples=30,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    report_multiple_bugs=False,
+)
 @given(companies(), st.lists(ASKS, min_size=2, max_size=4))
 def test_sc_04_nothing_outside_the_audiences_rights_is_seen_anywhere(
     company: Company, asks: list[Ask]

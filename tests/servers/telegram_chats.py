@@ -72,6 +72,7 @@ class Group:
     forum: bool = False
     bot_status: str = "member"  # "administrator", "left", "kicked", "restricted"
     moved_to: int = 0
+    admins: dict[int, Json] = field(default_factory=dict)  # by user, with fields of their own
 
     @property
     def chat(self) -> Json:
@@ -208,9 +209,12 @@ class Chats:
 
     def member(self, group: Group, user: User) -> Json:
         status = group.bot_status if user is self.bot else "member"
+        if user.id in group.admins:
+            status = "administrator"
         fields: Json = {"status": status, "user": user.json}
         if status == "administrator":
-            fields.update(dict.fromkeys(FULL_RIGHTS, True))
+            fields.update(dict.fromkeys(FULL_RIGHTS, True), is_anonymous=False)
+            fields.update(group.admins.get(user.id, {}))
         if status == "kicked":
             fields["until_date"] = 0
         return fields

@@ -247,6 +247,22 @@ class Methods:
             raise bad("user not found")
         return self.chats.member(chat, user)
 
+    def do_getchatadministrators(self, p: Json) -> list[Json]:
+        """Other bots are left out, as Telegram does by default."""
+        chat = self.chats.open(p.get("chat_id"))
+        if not isinstance(chat, Group):
+            raise bad("there are no administrators in the private chat")
+        if chat.kind == "channel" and chat.bot_status != "administrator":
+            raise bad("member list is inaccessible")
+        users = [self.chats.users[number] for number in chat.admins]
+        if chat.bot_status == "administrator":
+            users.append(self.chats.bot)
+        return [
+            self.chats.member(chat, user)
+            for user in users
+            if user is self.chats.bot or not user.is_bot
+        ]
+
     def do_getfile(self, p: Json) -> Json:
         file_id = str(p.get("file_id"))
         if file_id not in self.files:
