@@ -17,12 +17,19 @@ from graph.terms import Fields, TermCounts
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file as a source offers it. `path` is relative, "/" separated, NFC."""
+    """One file as a source offers it. `path` is relative, "/" separated, NFC.
+
+    `access` bounds its readers, whatever the file says of them; `title` and `uri` go before its
+    own.
+    """
 
     path: str
     data: bytes
     updated_at: datetime | None = None
     version: str = ""
+    access: Access | None = None
+    title: str = ""
+    uri: str = ""
 
 
 @dataclass(frozen=True, slots=True)

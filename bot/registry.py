@@ -35,8 +35,10 @@ FACTORIES: dict[str, str] = {
     "model.openai": "adapters.openai:create_chat",
     "web.duckduckgo": "adapters.duckduckgo:create",
     "source.folder": "adapters.folder:create",
+    "source.kept": "adapters.kept:create",
     "console": "adapters.console:create",
     "converters": "adapters.documents:create",
+    "agents": "adapters.mcp:create",
     "plots": "adapters.plots:create",
 }
 

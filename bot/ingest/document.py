@@ -13,7 +13,7 @@ from uuid import UUID, uuid5
 from bot.ingest.chunk import ChunkText, chunks
 from bot.ingest.embed import heading_line, passage_text
 from bot.ingest.encoding import decode
-from bot.ingest.fingerprint import digest
+from bot.ingest.fingerprint import content
 from bot.ingest.folder_rules import by_folder
 from bot.ingest.frontmatter import FrontMatter, read
 from bot.ingest.options import SyncOptions
@@ -22,7 +22,7 @@ from bot.ingest.planted import planted
 from bot.ingest.report import Problem, Reason
 from bot.ingest.secrets import find, is_secret_file
 from bot.ports import Chunk, Skipped, SourceFile
-from graph.model import Access, Passage, Status
+from graph.model import EVERYBODY, Access, Passage, Status
 from graph.ports import Matrix
 from graph.terms import Fields, TermCounts
 from graph.text import normalise, tokens
@@ -111,7 +111,7 @@ def decoded(file: SourceFile, options: SyncOptions) -> Text | Skipped:
     if not text.strip():
         return Skipped(file.path, Reason.NO_TEXT, "empty")
     encoding = "" if result.encoding == "utf-8" else result.encoding
-    return Text(file, text, encoding, digest(text.encode()))
+    return Text(file, text, encoding, content(file, text.encode()))
 
 
 def document(
@@ -126,8 +126,10 @@ def document(
     if not pieces:
         detail = "only front matter" if about.first_line > 1 else ""
         return Skipped(file.path, Reason.NO_TEXT, detail)
-    title = about.title or parsed.outline.title or readable_name(file.path)
+    title = file.title or about.title or parsed.outline.title or readable_name(file.path)
     access = about.over(by_folder(options.folders, origin.name, file.path, origin.access))
+    if file.access is not None:
+        access = narrowed(access, file.access, options.levels)
     if superseded:
         access = replace(access, status=Status.SUPERSEDED)
     return Document(
@@ -146,6 +148,25 @@ def document(
             *planted(file.path, text),
         ),
         masked=tuple(Problem(file.path, hit.line, hit.kind) for hit in hits),
+    )
+
+
+def narrowed(access: Access, bound: Access, levels: Sequence[str]) -> Access:
+    """What both `access` and `bound` open: a document's own words never widen a bound."""
+    labels = access.labels & bound.labels
+    if EVERYBODY in bound.labels or EVERYBODY in access.labels:
+        labels = access.labels if EVERYBODY in bound.labels else bound.labels
+    rank = {level: at for at, level in enumerate(levels)}
+    ends = [end for end in (access.effective_until, bound.effective_until) if end is not None]
+    return replace(
+        access,
+        tenant=bound.tenant,
+        audience=max(
+            access.audience, bound.audience, key=lambda level: rank.get(level, len(levels))
+        ),
+        labels=labels,
+        effective_until=min(ends, default=None),
+        place=bound.place,
     )
 
 
@@ -172,7 +193,7 @@ def _passages(
                 title=title,
                 heading=piece.heading,
                 text=piece.text,
-                uri=origin.uri(file.path, piece.lines[0]),
+                uri=file.uri or origin.uri(file.path, piece.lines[0]),
                 lines=piece.lines,
                 language=piece.language,
                 version=about.version or file.version,
