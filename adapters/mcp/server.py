@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import logging
+import socket
 from importlib.metadata import version
 
 import uvicorn
@@ -11,6 +12,7 @@ from mcp.server.mcpserver import MCPServer
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from adapters.mcp.input import ending_with_signals
 from adapters.mcp.tools import DOCUMENT, INSTRUCTIONS, QUERY, READ_ONLY, TEMPLATE, Tools
 from bot.agents import Agents
 from bot.knowledge import Lookup
@@ -25,15 +27,15 @@ class AgentServer(Agents):
         self._lookup = lookup
 
     async def stdio(self) -> None:
-        await self._server("stdio").run_stdio_async()
+        with ending_with_signals():
+            await self._server("stdio").run_stdio_async()
 
     async def http(self, host: str, port: int, token: str) -> None:
         app = self._server("http").streamable_http_app(streamable_http_path=PATH, host=host)
         config = uvicorn.Config(
             WithToken(app, token), host=host, port=port, log_config=None, access_log=False
         )
-        _log.warning("agents are served at http://%s:%d%s", host, port, PATH)
-        await uvicorn.Server(config).serve()
+        await _Announced(config).serve()
 
     def _server(self, way: str) -> MCPServer[None]:
         server: MCPServer[None] = MCPServer(
@@ -57,6 +59,15 @@ class AgentServer(Agents):
             tools.resource
         )
         return server
+
+
+class _Announced(uvicorn.Server):
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            _log.warning(
+                "agents are served at http://%s:%d%s", self.config.host, self.config.port, PATH
+            )
 
 
 class WithToken:

@@ -214,13 +214,13 @@ def served(belay: Belay) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    process = belay.with_(MCP__TOKEN=TOKEN, LOG_LEVEL="INFO").start(
+    process = belay.with_(MCP__TOKEN=TOKEN).start(
         "mcp", "--http", f"127.0.0.1:{port}"
     )
     try:
         assert process.stderr is not None
         for line in process.stderr:
-            if b"Application startup complete" in line or b"running on" in line:
+            if b"agents are served" in line:
                 break
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
