@@ -13,7 +13,7 @@ import json
 import os
 import secrets
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -80,8 +80,7 @@ class KeptDocuments:
     def all(self, kind: SourceType | None = None) -> list[Kept]:
         """Oldest first."""
         with _told(self._documents):
-            files = sorted(self._documents.glob("*.json"))
-            found = [_from_json(file.read_text(encoding="utf-8")) for file in files]
+            found = list(_read(sorted(self._documents.glob("*.json"))))
         wanted = [item for item in found if kind in (None, item.kind)]
         return sorted(wanted, key=lambda item: (item.added_at, item.id))
 
@@ -126,6 +125,12 @@ class KeptDocuments:
         self._save(kept)
         return kept
 
+    def withdraw(self, name: str) -> Kept:
+        """Back to a draft, which no source offers. Raises SourceError."""
+        kept = replace(self.get(name), draft=True)
+        self._save(kept)
+        return kept
+
     def delete(self, name: str) -> Kept:
         """Raises SourceError."""
         kept = self.get(name)
@@ -162,6 +167,12 @@ def file_name(name: str) -> str:
     stem, dot, suffix = clean.rpartition(".")
     room = _LONGEST_NAME - len(suffix) - 1
     return (f"{stem[:room]}{dot}{suffix}" if dot else clean[:_LONGEST_NAME]) or "document.md"
+
+
+def _read(files: Sequence[Path]) -> Iterator[Kept]:
+    for file in files:
+        with suppress(FileNotFoundError):  # another process has just deleted it
+            yield _from_json(file.read_text(encoding="utf-8"))
 
 
 def _from_json(text: str) -> Kept:

@@ -170,9 +170,10 @@ async def replace(settings: Settings, terminal: Terminal, name: str, file: Path)
 async def delete(settings: Settings, terminal: Terminal, name: str) -> None:
     store = KeptDocuments(settings.home)
     kept = await _own(settings, store, name)
-    store.delete(kept.id)
+    store.withdraw(kept.id)
     async with opened_library(settings) as library:
-        await _sync(library, terminal, kept.kind)
+        await _sync(library, terminal, kept.kind)  # one that fails can be tried again
+    store.delete(kept.id)
     terminal.plain(f"{kept.id}: deleted ({kept.name})")
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from cli_kit import Belay
 
+from bot.ingest.lock import held
+
 ROTATE = "# Vault\n\n## Steps\n\nRotate the vault token with `vaultctl rotate --env prod`.\n"
 KEY = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
 
@@ -49,6 +51,8 @@ def test_a_file_is_told_kept_found_replaced_and_deleted(belay: Belay) -> None:
     assert found(belay, "when does the ledger close") == ["Ledger"]
     assert "Vault" not in found(belay, "rotate the vault token")
 
+    with held(belay.home / "sync.lock"):  # while another process syncs nothing is half deleted
+        belay("documents", "delete", row["id"]).failed(4)
     assert belay("documents", "delete", row["id"]).code == 0
     assert belay("documents", "--json").json == []
     assert found(belay, "when does the ledger close") == []  # SC-16

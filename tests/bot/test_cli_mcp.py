@@ -83,8 +83,8 @@ async def test_an_agent_finds_a_passage_and_reads_its_document(home: Belay) -> N
     assert "pgbctl reload" in resource.contents[0].model_dump()["text"]
 
 
-async def test_what_no_document_holds_is_an_empty_list(home: Belay) -> None:
-    async with agent(home) as client:
+async def test_what_no_document_holds_is_an_empty_list(indexed: Belay) -> None:
+    async with agent(indexed) as client:
         assert await found(client, "who wrote the tragedy of hamlet") == []
 
 
@@ -214,9 +214,7 @@ def served(belay: Belay) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    process = belay.with_(MCP__TOKEN=TOKEN).start(
-        "mcp", "--http", f"127.0.0.1:{port}"
-    )
+    process = belay.with_(MCP__TOKEN=TOKEN).start("mcp", "--http", f"127.0.0.1:{port}")
     try:
         assert process.stderr is not None
         for line in process.stderr:
