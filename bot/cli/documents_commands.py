@@ -10,7 +10,7 @@ import typer
 from bot.cli.running import run
 
 documents = typer.Typer(
-    help="List, show, publish, replace and delete documents that were handed in.",
+    help="List documents, and change those that were handed in.",
     invoke_without_command=True,
 )
 
@@ -40,7 +40,7 @@ def add(
         str, typer.Option(metavar="DATE", help="The day from which it is not found: 2027-01-31.")
     ] = "",
 ) -> None:
-    """Hand in files: they are kept in the data folder and indexed."""
+    """Hand in files: they are kept and indexed."""
     from bot.cli.documents import About
     from bot.cli.documents import add as start
 
@@ -75,7 +75,7 @@ def list_(
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """List documents with their ids; show, publish, replace, delete those handed in."""
+    """List documents, and change those that were handed in."""
     from bot.cli.documents import show_all
 
     if context.invoked_subcommand is None:

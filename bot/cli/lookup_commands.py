@@ -48,7 +48,7 @@ def mcp(
         ),
     ] = "",
 ) -> None:
-    """Let agents search and read the documents, by the Model Context Protocol.
+    """Serve the documents to agents (Model Context Protocol).
 
     Over standard input and output, as agents start it, or over HTTP. What they may read is in
     [mcp] of belay.toml: by default what the lowest level may read. Needs the extra `mcp`.
