@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from bot.chat import Incoming, Place, Reply
@@ -18,14 +17,21 @@ from graph.terms import Fields, TermCounts
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file as a source offers it. `path` is relative, "/" separated, NFC. `format` is the
-    suffix that says how it is read when its path does not: a page inside an export."""
+    """One file as a source offers it. `path` is relative, "/" separated, NFC.
+
+    `format` is the suffix that says how it is read when its path does not: a page inside an
+    export. `access` bounds its readers, whatever the file says of them; `title` and `uri` go
+    before its own.
+    """
 
     path: str
     data: bytes
     updated_at: datetime | None = None
     version: str = ""
     format: str = ""
+    access: Access | None = None
+    title: str = ""
+    uri: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,14 +188,6 @@ class KnowledgeIndex(Retriever, Protocol):
         """Empties the index (another embedder); sources stay registered."""
 
     async def close(self) -> None: ...
-
-
-@runtime_checkable
-class Adopting(Protocol):
-    """An index that can become what another one in a file is, in one step. Optional."""
-
-    async def adopt(self, other: Path) -> None:
-        """Raises StorageError: then nothing has changed."""
 
 
 class Conversation(Protocol):

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from bot.adopting import Adopting
 from bot.app import Library
 from bot.engines import REBUILT
 from bot.errors import IndexIncompatible
@@ -18,7 +19,7 @@ from bot.ingest.lock import held
 from bot.ingest.version import CHUNKER_VERSION
 from bot.library import LOCK_FILE, Shelf, check
 from bot.migration import Migration
-from bot.ports import Adopting, KnowledgeIndex
+from bot.ports import KnowledgeIndex
 from bot.progress import Progress
 from bot.registry import factory
 

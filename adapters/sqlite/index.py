@@ -22,9 +22,9 @@ from adapters.sqlite.faults import storage_faults, store_faults
 from adapters.sqlite.schema import SCHEMA
 from adapters.sqlite.vectors import Vectors
 from adapters.sqlite.words import best_matches, mentioned_terms
+from bot.adopting import Adopting
 from bot.errors import IndexIncompatible
 from bot.ports import (
-    Adopting,
     Chunk,
     FileRecord,
     IndexInfo,

@@ -11,6 +11,8 @@ import typer
 
 from bot.cli.audit_commands import audit, gaps
 from bot.cli.backup_commands import backup, restore
+from bot.cli.documents_commands import add, documents, note
+from bot.cli.lookup_commands import mcp, search
 from bot.cli.migrate_commands import migrate
 from bot.cli.running import run
 from bot.cli.session_commands import sessions
@@ -255,6 +257,11 @@ def why(
     run(start, " ".join(question or []), as_json)
 
 
+app.command()(add)
+app.command()(note)
+app.add_typer(documents, name="documents")
+app.command()(search)
+app.command()(mcp)
 app.command()(audit)
 app.command()(gaps)
 app.command()(backup)

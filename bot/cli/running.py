@@ -61,6 +61,7 @@ def secrets(settings: Settings) -> list[str]:
         settings.slack_signing_secret,
         settings.weaviate_key,
         settings.telemetry.headers,
+        settings.mcp.token,
     )
     addresses = (
         settings.model_url,

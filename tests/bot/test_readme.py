@@ -26,7 +26,7 @@ def fields(model: type[BaseModel]) -> Iterator[tuple[str, Any]]:
     """Dotted names and defaults, section by section."""
     for name, field in model.model_fields.items():
         inner = field.annotation
-        if name == "sources":
+        if name == "sources" and model is Settings:
             inner = SourceSettings
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             yield from ((f"{name}.{own}", default) for own, default in fields(inner))
