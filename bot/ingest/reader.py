@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from bot.ingest.parse import Converted
+if TYPE_CHECKING:
+    from bot.ingest.parse import Converted  # settings name the limits, and need no parser
 
 
 @dataclass(frozen=True, slots=True)

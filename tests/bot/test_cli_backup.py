@@ -21,10 +21,11 @@ from bot.access import Grant
 from bot.errors import StorageError
 from bot.roll import ROLL_FILE
 from bot.running import INBOX_FILE, stores
+from bot.settings import Settings
 
 
 async def waiting(home: Path) -> int:
-    async with stores(home, ["telegram"]) as kept:
+    async with stores(Settings(home=home), ["telegram"]) as kept:
         return await kept.inbox.waiting()
 
 
@@ -33,7 +34,7 @@ async def home(tmp_path: Path) -> Path:
     """Somebody is let in, and a question waits."""
     home = tmp_path / "home"
     await SqliteRoll(home / ROLL_FILE).save(Grant("telegram:42", at=datetime.now(UTC)))
-    async with stores(home, ["telegram"]) as kept:
+    async with stores(Settings(home=home), ["telegram"]) as kept:
         await kept.inbox.put(event("1"))
     return home
 
@@ -43,7 +44,7 @@ async def test_what_was_backed_up_while_the_bot_ran_is_all_there_again(
 ) -> None:
     """The newest transactions stand beside the file that `cp` would copy."""
     archive = tmp_path / "b.tar.gz"
-    async with stores(home, ["telegram"]) as kept:
+    async with stores(Settings(home=home), ["telegram"]) as kept:
         await kept.inbox.put(event("2"))
         made = await asyncio.to_thread(Belay(home), "backup", archive)
     assert made.code == 0, made.err

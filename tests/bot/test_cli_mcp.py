@@ -170,6 +170,8 @@ async def test_a_broken_index_is_told_without_its_cause(home: Belay, tmp_path: P
 
 async def test_every_call_is_in_the_audit(home: Belay, tmp_path: Path) -> None:
     audited = home.copy(tmp_path / "home")
+    for kept in audited.home.glob("audit.db*"):
+        kept.unlink()
     async with agent(audited) as client:
         await found(client, "restart pgbouncer pool orders")
         await client.call_tool("get_document", {"id": "closed/salaries.md"})
