@@ -6,6 +6,7 @@ Secrets are masked before anything is kept, and answers and documents' texts are
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from bot.chat import Person, Place
 from bot.ingest.secrets import mask
 from bot.redaction import redact
-from graph.model import Outcome, Question, Scope
+from graph.model import Outcome, Question, Ranked, Scope
 from graph.text import fold, normalise
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ class AuditRecord:
     at: datetime
     person: str  # their key, "telegram:42"
     place: Place  # without a title that consists of people's names
-    way: str  # a command ("ask", "oncall"), a button ("web", "post", "sources", "person"), or "why"
+    way: (
+        str  # a command ("ask", "oncall"), a button ("web", "post"), a tool ("get_document"), "why"
+    )
     question: str
     resolved: str
     rights: Rights
@@ -172,6 +175,17 @@ def noted(
         0.0,
         0,
     )
+
+
+def looked_up(record: AuditRecord, ranked: Sequence[Ranked], milliseconds: float) -> AuditRecord:
+    """`record` of a search, with the passages that it showed."""
+    hits = [
+        Hit(item.passage.id, f"{item.passage.source}/{item.passage.document}",
+            item.scores.relevance)
+        for item in ranked[:HITS]
+    ]  # fmt: skip
+    cited = tuple(item.passage.id for item in ranked)
+    return replace(record, hits=tuple(hits), cited=cited, milliseconds=milliseconds)
 
 
 def _is_of_people(place: Place) -> bool:

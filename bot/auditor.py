@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.audit import Audit, AuditRecord, noted, recorded
+from bot.audit import Audit, AuditRecord, looked_up, noted, recorded
 from bot.audit_settings import AuditSettings
 from bot.chat import Person, Place
 from bot.errors import StorageError
 from bot.registry import factory
-from graph.model import Outcome, Question
+from graph.model import Outcome, Question, Ranked
 
 if TYPE_CHECKING:
     from graph.machine import Finished
@@ -53,6 +54,21 @@ class Auditor:
     ) -> None:
         """Writes down a question that was answered without a search."""
         await self._save(noted(question, person, place, way, outcome))
+
+    async def looked_up(
+        self,
+        question: Question,
+        *,
+        person: Person,
+        place: Place,
+        way: str,
+        ranked: Sequence[Ranked],
+        outcome: Outcome,
+        milliseconds: float = 0.0,
+    ) -> None:
+        """Writes down a search that ended in passages and not in an answer."""
+        record = noted(question, person, place, way, outcome)
+        await self._save(looked_up(record, ranked, milliseconds))
 
     async def _save(self, record: AuditRecord) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -16,24 +17,27 @@ from bot.ingest.reader import Reader
 from bot.ingest.refresh import refresh
 from bot.ingest.report import SyncReport
 from bot.ingest.sync import sync
+from bot.kept import FOLDER, NAMES, KeptDocuments
 from bot.ports import KnowledgeIndex, Source, SourceRecord
 from bot.progress import Progress
 from bot.registry import factory
 from bot.sections import SourceSettings
-from graph.model import Access, Scope
+from graph.model import Access, Scope, SourceType
 
 LOCK_FILE = "sync.lock"
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """A folder and how it is read. Without `access` the defaults of the settings hold."""
+    """A folder and how it is read, or what people handed in (`kind`). Without `access` the
+    defaults of the settings hold."""
 
     name: str
     path: Path
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     access: Access | None = None
+    kind: SourceType = SourceType.FOLDER
 
 
 async def shelves(app: Library, folders: Sequence[Path], *, every: bool = False) -> list[Shelf]:
@@ -110,7 +114,7 @@ async def sync_shelf(
         reader=reader,
         reading=reading,
         loss_share=ingest.shrink_limit,
-        allow_loss=allow_loss,
+        allow_loss=allow_loss or shelf.kind in NAMES,
     )
     with closing(reader):
         report = await sync(
@@ -140,7 +144,28 @@ async def readable_sources(index: KnowledgeIndex, scope: Scope) -> list[SourceRe
     ]
 
 
+def kept_shelf(home: Path, kind: SourceType) -> Shelf:
+    """The shelf of what people handed in, of one kind."""
+    return Shelf(NAMES[kind], home / FOLDER, kind=kind)
+
+
+async def sync_kept(app: Library, kind: SourceType, progress: Progress) -> SyncReport | None:
+    """Brings what people handed in up to date in the index; None when nothing is left of it.
+    Raises BotError, EmbedderError."""
+    home = app.settings.home
+    kept = await asyncio.to_thread(KeptDocuments(home).all, kind)
+    if any(not item.draft for item in kept):
+        return await sync_shelf(app, kept_shelf(home, kind), home=home, progress=progress)
+    if NAMES[kind] in [record.name for record in await app.index.sources()]:
+        await remove(app, NAMES[kind])
+    return None
+
+
 def _source(app: Library, shelf: Shelf) -> Source:
+    if shelf.kind in NAMES:
+        default = shelf.access or app.settings.access.documents()
+        kept: Source = factory("source.kept")(app.settings.home, shelf.kind, default)
+        return kept
     source: Source = factory("source.folder")(
         shelf.path,
         shelf.name,
@@ -154,7 +179,10 @@ def _source(app: Library, shelf: Shelf) -> Source:
 async def _known(app: Library) -> list[Shelf]:
     """Folders from the settings, then those that were synced before, each once."""
     listed = [_from_settings(item, app.settings.access) for item in app.settings.sources]
-    return _with_synced(listed, await app.index.sources())
+    known = _with_synced(listed, await app.index.sources())
+    handed_in = await asyncio.to_thread(KeptDocuments(app.settings.home).all)
+    kinds = {item.kind for item in handed_in if not item.draft}
+    return known + [kept_shelf(app.settings.home, kind) for kind in NAMES if kind in kinds]
 
 
 def _with_synced(listed: list[Shelf], records: Sequence[SourceRecord]) -> list[Shelf]:
@@ -164,6 +192,7 @@ def _with_synced(listed: list[Shelf], records: Sequence[SourceRecord]) -> list[S
         Shelf(record.name, Path(record.location))
         for record in records
         if record.location
+        and record.kind not in NAMES
         and record.name not in names
         and Path(record.location).resolve() not in places
     ]

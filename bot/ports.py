@@ -17,14 +17,21 @@ from graph.terms import Fields, TermCounts
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """One file as a source offers it. `path` is relative, "/" separated, NFC. `format` is the
-    suffix that says how it is read when its path does not: a page inside an export."""
+    """One file as a source offers it. `path` is relative, "/" separated, NFC.
+
+    `format` is the suffix that says how it is read when its path does not: a page inside an
+    export. `access` bounds its readers, whatever the file says of them; `title` and `uri` go
+    before its own.
+    """
 
     path: str
     data: bytes
     updated_at: datetime | None = None
     version: str = ""
     format: str = ""
+    access: Access | None = None
+    title: str = ""
+    uri: str = ""
 
 
 @dataclass(frozen=True, slots=True)

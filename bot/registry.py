@@ -35,9 +35,11 @@ FACTORIES: dict[str, str] = {
     "model.openai": "adapters.openai:create_chat",
     "web.duckduckgo": "adapters.duckduckgo:create",
     "source.folder": "adapters.folder:create",
+    "source.kept": "adapters.kept:create",
     "console": "adapters.console:create",
     "converters": "adapters.documents:create",
     "reader": "adapters.documents:create_reader",
+    "agents": "adapters.mcp:create",
     "plots": "adapters.plots:create",
 }
 

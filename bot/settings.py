@@ -38,6 +38,7 @@ from bot.chat_settings import (
     webhook_secret,
 )
 from bot.errors import SettingsError
+from bot.mcp_settings import McpSettings
 from bot.oncall_settings import OnCallSettings
 from bot.redis_settings import RedisSettings, redis_address
 from bot.sections import (
@@ -109,6 +110,7 @@ class Settings(BaseSettings):
     oncall: OnCallSettings = OnCallSettings()
     sessions: SessionSettings = SessionSettings()
     audit: AuditSettings = AuditSettings()
+    mcp: McpSettings = McpSettings()
 
     @model_validator(mode="before")
     @classmethod
@@ -143,6 +145,13 @@ class Settings(BaseSettings):
         if access := info.data.get("access"):
             for source in value:
                 access.level_named(source.audience)
+        return value
+
+    @field_validator("mcp")
+    @classmethod
+    def level_of_agents(cls, value: McpSettings, info: ValidationInfo) -> McpSettings:
+        if access := info.data.get("access"):
+            access.level_named(value.level)
         return value
 
     @field_validator("embedder")

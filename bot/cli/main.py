@@ -10,6 +10,8 @@ from typing import Annotated
 import typer
 
 from bot.cli.audit_commands import audit, gaps
+from bot.cli.documents_commands import add, documents, note
+from bot.cli.lookup_commands import mcp, search
 from bot.cli.running import run
 from bot.cli.session_commands import sessions
 from graph.model import LEVELS
@@ -249,6 +251,11 @@ def why(
     run(start, " ".join(question or []), as_json)
 
 
+app.command()(add)
+app.command()(note)
+app.add_typer(documents, name="documents")
+app.command()(search)
+app.command()(mcp)
 app.command()(audit)
 app.command()(gaps)
 

@@ -59,6 +59,7 @@ def secrets(settings: Settings) -> list[str]:
         settings.slack_app_token,
         settings.slack_signing_secret,
         settings.weaviate_key,
+        settings.mcp.token,
     )
     addresses = (
         settings.model_url,

@@ -13,6 +13,7 @@ from bot.errors import BotError, SourceError
 from bot.ingest.lock import as_seen
 from bot.ingest.report import SyncReport
 from bot.ingest.watch import watch as watch_folder
+from bot.kept import NAMES
 from bot.library import LOCK_FILE, Shelf, clear, remove, shelves, sync_shelf
 from bot.ports import FileRecord, FileState, SourceRecord
 from bot.settings import Settings
@@ -94,6 +95,7 @@ async def _one(app: Library, terminal: Terminal, shelf: Shelf, allow_loss: bool)
 
 
 async def _watch(app: Library, terminal: Terminal, chosen: Sequence[Shelf]) -> None:
+    chosen = [shelf for shelf in chosen if shelf.kind not in NAMES]
     terminal.note(f"watching {', '.join(str(shelf.path) for shelf in chosen)}; Ctrl-C ends it")
     async with asyncio.TaskGroup() as group:
         for shelf in chosen:

@@ -13,8 +13,8 @@ from uuid import UUID, uuid5
 from bot.ingest.chunk import ChunkText, chunks
 from bot.ingest.embed import heading_line, passage_text
 from bot.ingest.encoding import decode
-from bot.ingest.fingerprint import digest
-from bot.ingest.folder_rules import by_folder
+from bot.ingest.fingerprint import content
+from bot.ingest.folder_rules import by_folder, narrowed
 from bot.ingest.formats import (
     ARCHIVES,
     BINARY,
@@ -163,7 +163,7 @@ def _of_text(file: SourceFile, suffix: str, options: SyncOptions) -> Text | Skip
         except ConversionFailed as error:
             return Skipped(file.path, Reason.BROKEN, str(error))
         text = converted.markdown
-    return Text(file, text, encoding, digest(text.encode()), converted)
+    return Text(file, text, encoding, content(file, text.encode()), converted)
 
 
 def _read(file: SourceFile, suffix: str, options: SyncOptions) -> Text | Skipped:
@@ -179,7 +179,7 @@ def _read(file: SourceFile, suffix: str, options: SyncOptions) -> Text | Skipped
     if not has_words(text):
         details = [issue.message for issue in converted.issues]
         return Skipped(file.path, Reason.NO_TEXT, "; ".join(details)[:_DETAIL] or "empty")
-    mark = digest(f"{text}\x1f{converted.title}\x1f{converted.anchors}".encode())
+    mark = content(file, f"{text}\x1f{converted.title}\x1f{converted.anchors}".encode())
     return Text(file, text, "", mark, converted)
 
 
@@ -214,8 +214,10 @@ def document(
     if not pieces:
         detail = "only front matter" if about.first_line > 1 else ""
         return Skipped(file.path, Reason.NO_TEXT, detail)
-    title = about.title or parsed.outline.title or readable_name(file.path)
+    title = file.title or about.title or parsed.outline.title or readable_name(file.path)
     access = about.over(by_folder(options.folders, origin.name, file.path, origin.access))
+    if file.access is not None:
+        access = narrowed(access, file.access, options.levels)
     if superseded:
         access = replace(access, status=Status.SUPERSEDED)
     return Document(
@@ -278,7 +280,7 @@ def _passages(
                 title=title,
                 heading=piece.heading,
                 text=piece.text,
-                uri=_uri(origin, source, piece),
+                uri=source.file.uri or _uri(origin, source, piece),
                 lines=piece.lines,
                 language=piece.language,
                 version=about.version or file.version,

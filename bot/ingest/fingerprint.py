@@ -11,6 +11,7 @@ from hashlib import blake2b
 
 from bot.ingest.options import SyncOptions
 from bot.ingest.version import CHUNKER_VERSION
+from bot.ports import SourceFile
 from graph.model import Access
 
 _SIZE = 12  # bytes of each hash
@@ -19,6 +20,23 @@ _SUPERSEDED = "superseded"
 
 def digest(data: bytes) -> str:
     return blake2b(data, digest_size=_SIZE).hexdigest()
+
+
+def content(file: SourceFile, data: bytes) -> str:
+    """The hash of a file's `data`, and of what its source says beside it."""
+    if file.access is None and not file.title and not file.uri:
+        return digest(data)
+    access = file.access or Access()
+    beside = (
+        access.tenant,
+        access.audience,
+        sorted(access.labels),
+        access.effective_until,
+        access.place,
+        file.title,
+        file.uri,
+    )
+    return digest(data + repr(beside).encode())
 
 
 def rules(options: SyncOptions, access: Access) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from graph.model import Access
+from graph.model import EVERYBODY, Access
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +44,22 @@ def by_folder(rules: Iterable[FolderRule], source: str, path: str, default: Acce
         if rule.fits(source, path):
             access = rule.over(access)
     return access
+
+
+def narrowed(access: Access, bound: Access, levels: Sequence[str]) -> Access:
+    """What both `access` and `bound` open: a document's own words never widen a bound."""
+    labels = access.labels & bound.labels
+    if EVERYBODY in bound.labels or EVERYBODY in access.labels:
+        labels = access.labels if EVERYBODY in bound.labels else bound.labels
+    rank = {level: at for at, level in enumerate(levels)}
+    ends = [end for end in (access.effective_until, bound.effective_until) if end is not None]
+    return replace(
+        access,
+        tenant=bound.tenant,
+        audience=max(
+            access.audience, bound.audience, key=lambda level: rank.get(level, len(levels))
+        ),
+        labels=labels,
+        effective_until=min(ends, default=None),
+        place=bound.place,
+    )

@@ -19,7 +19,7 @@ from bot.errors import BotError, SourceError
 from bot.ingest import frontmatter
 from bot.ingest.document import Document, Origin, decoded, document, rejected, targets
 from bot.ingest.embed import embed
-from bot.ingest.fingerprint import Fingerprint, digest, rules
+from bot.ingest.fingerprint import Fingerprint, content, digest, rules
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
 from bot.ingest.report import Problem, Reason, SyncReport, Tally
@@ -154,7 +154,7 @@ class _Run:
         when it was indexed. A file that was skipped gets another chance each time."""
         if reading := self._unchanged(file, before, superseded):
             return reading
-        data = digest(file.data)
+        data = content(file, file.data)
         text = decoded(file, self._options)
         if isinstance(text, Skipped):
             return _Reading(Fingerprint(data, "", self._rules), skipped=text)
@@ -170,7 +170,7 @@ class _Run:
         self, file: SourceFile, before: Fingerprint | None, superseded: bool
     ) -> _Reading | None:
         """What needs no decoding: a file that is as it was `before`, and may be indexed still."""
-        if not self._same_rules(before, superseded) or before.data != digest(file.data):
+        if not self._same_rules(before, superseded) or before.data != content(file, file.data):
             return None
         if rejected(file, self._options):
             return None

@@ -101,7 +101,7 @@ class Belay:
 
     def environment(self) -> dict[str, str]:
         """What a login has, and the tests' cache."""
-        names = ("PATH", "HOME", "BELAY_CACHE")
+        names = ("PATH", "HOME", "BELAY_CACHE", "PYTHONPATH")
         inherited = {name: os.environ[name] for name in names if name in os.environ}
         chosen = {"BELAY_HOME": str(self.home), "BELAY_WEB": "off", **self.settings}
         return {**inherited, **_QUIET, "TERM": "xterm-256color", "LANG": "C.UTF-8", **chosen}

@@ -15,6 +15,7 @@ import pytest
 from adapters.redis.server import Server
 from adapters.weaviate import WeaviateIndex
 from bot.access import Roll
+from bot.agents import Agents
 from bot.audit import Audit
 from bot.delivery import Mailbox
 from bot.feedback import FeedbackLog
@@ -27,6 +28,8 @@ from bot.roster import Roster
 from bot.sessions import SessionLog
 from bot.terminal import Terminal
 from bot.threads import FollowedThreads
+from graph.model import Access as DocumentAccess
+from graph.model import SourceType
 from graph.ports import ChatModel, Embedder, WebSearch
 
 PORTS: dict[str, type] = {
@@ -45,6 +48,7 @@ PORTS: dict[str, type] = {
     "server.": SharedServer,
     "roster.": Roster,
     "platform.": Platform,
+    "agents": Agents,
     "console": Terminal,
     "plots": Plots,
     "reader": Reader,
@@ -69,8 +73,10 @@ def positional(name: str, home: Path) -> tuple[Any, ...]:
         "platform.telegram": ("123456789:AAexample-token-of-no-real-bot-at-all",),
         "platform.slack": ("xoxb-example-token-of-no-real-bot",),
         "source.folder": (home, "docs"),
+        "source.kept": (home, SourceType.UPLOAD, DocumentAccess()),
         "server.redis": ("redis://127.0.0.1:9",),
         "roster.ical": ((), home / "oncall"),
+        "agents": (None,),
     }
     if name.endswith(".redis") and name not in arguments:
         return (Server("redis://127.0.0.1:9"),)

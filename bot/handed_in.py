@@ -1,0 +1,85 @@
+"""Handing in documents: what was understood of one, before anything is kept or published."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from bot.app import Library
+from bot.errors import SourceError
+from bot.ingest.document import Origin, decoded, document
+from bot.ingest.options import SyncOptions
+from bot.ingest.report import Reason
+from bot.kept import NAMES
+from bot.ports import Skipped, SourceFile
+from bot.registry import factory
+from graph.model import SourceType
+
+_REMEDIES = {
+    Reason.NO_TEXT: "Hand in a file with text in it; a scan needs a text layer.",
+    Reason.BINARY: "Save it as Markdown, text or another format that Belay reads.",
+    Reason.ENCODING: "Save it as UTF-8.",
+    Reason.TOO_LARGE: "Split it, or raise [ingest] max_file_bytes.",
+    Reason.UNSUPPORTED: "Save it as Markdown, text or another format that Belay reads.",
+    Reason.SECRET_FILE: "Files of keys and passwords are never indexed.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What a document would be: its sections in order, what was masked or could not be read."""
+
+    title: str
+    sections: tuple[str, ...]
+    passages: int
+    problems: tuple[str, ...] = ()
+    masked: int = 0
+
+    def lines(self) -> list[str]:
+        found = [f"title: {self.title}", f"sections: {len(self.sections)}"]
+        found += [f"  {name}" for name in self.sections]
+        found += [f"problem: {problem}" for problem in self.problems]
+        if self.masked:
+            found.append(f"secrets masked: {self.masked}")
+        return found
+
+
+async def understand(library: Library, kind: SourceType, file: SourceFile) -> Understood:
+    """Reads `file` as a sync would. Raises SourceError when there is nothing to index in it."""
+    return await asyncio.to_thread(_understand, library, kind, file)
+
+
+def _understand(library: Library, kind: SourceType, file: SourceFile) -> Understood:
+    ingest, access = library.settings.ingest, library.settings.access
+    options = SyncOptions(
+        access=access.documents(),
+        levels=access.levels,
+        max_file_bytes=ingest.max_file_bytes,
+        mask_secrets=ingest.mask_secrets,
+        converters=factory("converters")(),
+    )
+    text = decoded(file, options)
+    if isinstance(text, Skipped):
+        raise _refused(text)
+    found = document(text, Origin(NAMES[kind], options.access, _nowhere), options)
+    if isinstance(found, Skipped):
+        raise _refused(found)
+    headings = (" › ".join(item.heading) for item in found.passages if item.heading)
+    return Understood(
+        title=found.title,
+        sections=tuple(dict.fromkeys(headings)),
+        passages=len(found.passages),
+        problems=tuple(f"line {item.line}: {item.message}" for item in found.problems),
+        masked=len(found.masked),
+    )
+
+
+def _nowhere(path: str, line: int) -> str:
+    return f"{path}#L{line}"
+
+
+def _refused(skipped: Skipped) -> SourceError:
+    detail = f" ({skipped.detail})" if skipped.detail else ""
+    reason = next((item for item in _REMEDIES if item == skipped.reason), None)
+    remedy = _REMEDIES[reason] if reason else "Hand in another file."
+    return SourceError(f"{skipped.path!r} was not taken: {skipped.reason}{detail}.", remedy)

@@ -1,0 +1,122 @@
+"""`belay add`, `belay note`, `belay documents`, `belay search`: documents that people hand in."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cli_kit import Belay
+
+ROTATE = "# Vault\n\n## Steps\n\nRotate the vault token with `vaultctl rotate --env prod`.\n"
+KEY = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+
+
+@pytest.fixture
+def belay(tmp_path: Path) -> Belay:
+    return Belay(tmp_path / "home")
+
+
+def file(belay: Belay, name: str, text: str | bytes) -> Path:
+    path = belay.home.parent / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def found(belay: Belay, *words: str) -> list[str]:
+    ended = belay("search", *words, "--json")
+    assert ended.code == 0, ended.err
+    return [hit["title"] for hit in ended.json]
+
+
+def test_a_file_is_told_kept_found_replaced_and_deleted(belay: Belay) -> None:
+    """IN-28: the same content again adds nothing."""
+    added = belay("add", file(belay, "vault.md", f"{ROTATE}\nAWS_SECRET_ACCESS_KEY={KEY}\n"))
+    assert "title: Vault" in added.out
+    assert "Vault › Steps" in added.out
+    assert "secrets masked: 1" in added.out
+    again = belay("add", belay.home.parent / "vault.md")
+    assert "kept already" in again.out
+    [row] = belay("documents", "--json").json
+    assert (row["type"], row["state"]) == ("upload", "published")
+    assert found(belay, "rotate the vault token", "--type", "upload") == ["Vault"]
+    assert found(belay, "rotate the vault token", "--type", "folder") == []
+    # SC-11: what is shown of it holds no secret either
+    assert KEY not in belay("documents", "show", row["id"]).out
+
+    other = file(belay, "other.md", "# Ledger\n\nThe ledger closes at 17:40 in Tallinn.\n")
+    assert row["id"] in belay("documents", "replace", row["id"], other).out
+    assert found(belay, "when does the ledger close") == ["Ledger"]
+    assert "Vault" not in found(belay, "rotate the vault token")
+
+    assert belay("documents", "delete", row["id"]).code == 0
+    assert belay("documents", "--json").json == []
+    assert found(belay, "when does the ledger close") == []  # SC-16
+    assert not [*(belay.home / "uploads" / "contents").iterdir()]
+
+
+def test_a_rebuilt_index_holds_what_was_handed_in(belay: Belay) -> None:
+    docs = belay.home.parent / "docs"
+    docs.mkdir()
+    (docs / "pool.md").write_text("# Pool\n\nRestart the pool of pgbouncer with pgbctl.\n")
+    assert belay("sync", docs).code == 0
+    assert belay("add", file(belay, "vault.md", ROTATE)).code == 0
+    rebuilt = belay("sync", "--rebuild")
+    assert rebuilt.code == 0, rebuilt.err
+    assert found(belay, "rotate the vault token") == ["Vault"]
+    refused = belay("documents", "delete", "docs/pool.md")
+    refused.failed(3, "docs/pool.md", "changed where it is")
+    assert {row["id"] for row in belay("documents", "--type", "folder", "--json").json} == {
+        "docs/pool.md"
+    }
+
+
+def test_a_note_is_found_when_it_was_published(belay: Belay) -> None:
+    """IN-04: a note says what it says, in any language."""
+    words = "Ночной вахтёр в Таллине отвечает по номеру 112-233."
+    draft = belay("note", "--title", "Ночной вахтёр", typed=words)
+    assert draft.code == 0, draft.err
+    [row] = belay("documents", "--type", "manual", "--json").json
+    assert (row["state"], row["title"]) == ("draft", "Ночной вахтёр")
+    assert found(belay, "номер ночного вахтёра в Таллине") == []
+    assert "published" in belay("documents", "publish", row["id"]).out
+    assert found(belay, "номер ночного вахтёра в Таллине", "--type", "manual") == ["Ночной вахтёр"]
+
+
+def test_level_and_expiry_of_an_upload_hold_whatever_its_text_says(belay: Belay) -> None:
+    """RT-09: what has expired is not found, and its own words do not bring it back."""
+    text = "---\naudience: staff\neffective_until: 2999-01-01\n---\n" + ROTATE
+    past = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+    added = belay("add", file(belay, "old.md", text), "--expires", past)
+    assert added.code == 0, added.err
+    assert found(belay, "rotate the vault token") == []
+    added = belay("add", file(belay, "new.md", text + "\nAgain.\n"), "--level", "manager")
+    assert added.code == 0, added.err
+    assert found(belay, "rotate the vault token", "--level", "staff") == []
+    assert found(belay, "rotate the vault token", "--level", "manager") == ["Vault"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        pytest.param("photo.png", b"\x89PNG\r\n", ["photo.png", "not supported"], id="picture"),
+        pytest.param("empty.md", b"  \n", ["empty.md", "no text"], id="empty"),
+        pytest.param("bytes.md", bytes(range(256)) * 40, ["bytes.md"], id="binary"),
+        pytest.param("id_rsa", b"-----BEGIN PRIVATE KEY-----", ["id_rsa", "secret"], id="key"),
+    ],
+)
+def test_what_cannot_be_read_is_not_kept(
+    belay: Belay, name: str, content: bytes, words: list[str]
+) -> None:
+    belay("add", file(belay, name, content)).failed(3, *words)
+    assert not [*belay.home.glob("uploads/contents/*")]
+
+
+def test_wrong_words_are_explained(belay: Belay) -> None:
+    path = file(belay, "vault.md", ROTATE)
+    belay("add", belay.home.parent / "none.md").failed(3, "none.md", "no such file")
+    belay("add", path, "--level", "emperor").failed(2, "emperor", "manager")
+    belay("add", path, "--expires", "soon").failed(2, "soon", "2027-01-31")
+    belay("note", typed=" ").failed(3, "empty")
+    belay("documents", "delete", "0123456789").failed(3, "0123456789")
+    belay("search", "pool", "--type", "letters").failed(2, "letters", "manual")
