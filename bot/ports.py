@@ -21,7 +21,7 @@ class SourceFile:
 
     `format` is the suffix that says how it is read when its path does not: a page inside an
     export. `access` bounds its readers, whatever the file says of them; `title` and `uri` go
-    before its own.
+    before its own. `revision` names the content in a source that is Versioned, without a ".".
     """
 
     path: str
@@ -32,6 +32,7 @@ class SourceFile:
     access: Access | None = None
     title: str = ""
     uri: str = ""
+    revision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,13 @@ class Skipped:
     path: str
     reason: str
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A file that is what it was at the version that the source was told of."""
+
+    path: str
 
 
 class Source(Protocol):
@@ -58,6 +66,17 @@ class Source(Protocol):
 
     def uri(self, path: str, line: int) -> str:
         """A link to `line` (from 1) of the file."""
+
+
+@runtime_checkable
+class Versioned(Protocol):
+    """A source that knows what a file is without reading it. Optional."""
+
+    def files_since(
+        self, versions: Mapping[str, str]
+    ) -> AsyncIterator[SourceFile | Skipped | Unchanged]:
+        """As `files`, with `Unchanged` for each path whose `revision` is the one in `versions`.
+        Calls on one object read one state of the source. Raises SourceError."""
 
 
 @dataclass(frozen=True, slots=True)
