@@ -1,4 +1,4 @@
-"""A git repository as a source, with real git: what is read, what is not read again, and why not."""
+"""A git repository as a source, with real git: what is read, what is not, and why."""
 
 from __future__ import annotations
 
