@@ -13,7 +13,7 @@ import typer.main
 from pydantic import BaseModel
 
 from bot.cli.main import app
-from bot.sections import SourceSettings
+from bot.source_settings import SourceSettings
 from bot.settings import PREFIX, Settings
 from graph.model import LEVELS, Outcome
 
