@@ -14,10 +14,10 @@ import stat
 import unicodedata
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from bot.errors import SourceError
+from bot.ingest.choice import GIT, Choice, refused_name
 from bot.ingest.document import POINTER_BYTES, is_pointer, refusal
 from bot.ingest.options import MAX_FILE_BYTES, SyncOptions
 from bot.ingest.report import Reason
@@ -26,8 +26,6 @@ from bot.ports import Skipped, Source, SourceFile
 from graph.model import SourceType
 
 _AT_ONCE, _FILES_AT_ONCE = 1_000_000, 64  # bytes and files that are read ahead
-_GIT = ".git"
-_PACKAGES = frozenset({"node_modules", "__pycache__", "bower_components"})
 _SUBMODULE = re.compile(r"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
 _IN_A_LINK = str.maketrans({ch: f"%{ord(ch):02X}" for ch in ' %#?()<>[]"`'})
 _REMEDY = "Check the path and the permissions, or that the folder is mounted."
@@ -48,11 +46,12 @@ class Folder(Source):
         exclude: Sequence[str] = (),
         *,
         max_bytes: int = MAX_FILE_BYTES,
+        kind: SourceType = SourceType.FOLDER,
     ) -> None:
         self._root = path
         self._name = name
-        self._include = tuple(include)
-        self._exclude = tuple(exclude)
+        self._wanted = Choice(include, exclude)
+        self._kind = kind
         self._options = SyncOptions(max_file_bytes=max_bytes)
 
     @property
@@ -61,7 +60,7 @@ class Folder(Source):
 
     @property
     def kind(self) -> SourceType:
-        return SourceType.FOLDER
+        return self._kind
 
     def uri(self, path: str, line: int) -> str:
         """`path#L12`, with the characters escaped that end a link in Markdown."""
@@ -103,11 +102,6 @@ class Folder(Source):
         except OSError as error:
             raise SourceError(f"The folder {self._root} cannot be read.", _REMEDY) from error
 
-    def _wanted(self, path: str) -> bool:
-        if any(_matches(path, pattern) for pattern in self._exclude):
-            return False
-        return not self._include or any(_matches(path, pattern) for pattern in self._include)
-
     def _read(self, path: str, file: Path) -> SourceFile | Skipped:
         try:
             status = file.stat()
@@ -126,15 +120,6 @@ class Folder(Source):
 
 def _may_be_pointer(skipped: Skipped, size: int) -> bool:
     return skipped.reason == Reason.UNSUPPORTED and size < POINTER_BYTES
-
-
-def _matches(path: str, pattern: str) -> bool:
-    pattern = pattern.rstrip("/")
-    return (
-        fnmatchcase(path, pattern)
-        or fnmatchcase(path, f"{pattern}/*")
-        or fnmatchcase(PurePosixPath(path).name, pattern)
-    )
 
 
 Entry = tuple[str, Path] | Skipped
@@ -179,14 +164,14 @@ class _Walk:
         except OSError as error:
             self._skip(folder, Reason.UNREADABLE, error.strerror or "")
             return
-        if self._path(folder) in self._submodules and all(e.name == _GIT for e in entries):
+        if self._path(folder) in self._submodules and all(e.name == GIT for e in entries):
             self._skip(folder, Reason.SUBMODULE, "run `git submodule update --init`")
         for entry in entries:
             place = folder / entry.name
             self._entry(entry, place, place if real is folder else real / entry.name)
 
     def _entry(self, entry: os.DirEntry[str], place: Path, real: Path) -> None:
-        reason = _refused_name(entry.name, folder=entry.is_dir())
+        reason = refused_name(entry.name, folder=entry.is_dir())
         if reason is not None:
             self._skip(place, reason)
         elif entry.is_symlink():
@@ -233,16 +218,6 @@ class _Walk:
         return unicodedata.normalize("NFC", readable)
 
 
-def _refused_name(name: str, *, folder: bool) -> Reason | None:
-    if name == _GIT:
-        return Reason.GIT_DATA
-    if not folder and is_secret_file(name):
-        return Reason.SECRET_FILE
-    if name.startswith("."):
-        return Reason.HIDDEN
-    return Reason.PACKAGES if folder and name in _PACKAGES else None
-
-
 def _submodules(root: Path) -> frozenset[str]:
     """The folders that git fills from other repositories."""
     try:
@@ -259,6 +234,7 @@ def create(
     exclude: Sequence[str] = (),
     *,
     max_bytes: int = MAX_FILE_BYTES,
+    kind: SourceType = SourceType.FOLDER,
 ) -> Source:
     """The factory that bot/registry.py names."""
-    return Folder(path, name, include, exclude, max_bytes=max_bytes)
+    return Folder(path, name, include, exclude, max_bytes=max_bytes, kind=kind)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import quote
 
-from bot.access_settings import AccessSettings
 from bot.app import Library
-from bot.errors import SourceError
+from bot.errors import SettingsError, SourceError
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
 from bot.ingest.reader import Reader
@@ -21,16 +21,17 @@ from bot.kept import FOLDER, NAMES, KeptDocuments
 from bot.ports import KnowledgeIndex, Source, SourceRecord
 from bot.progress import Progress
 from bot.registry import factory
-from bot.sections import SourceSettings
+from bot.settings import Settings
+from bot.source_settings import Remote, SourceSettings
 from graph.model import Access, Scope, SourceType
 
-LOCK_FILE = "sync.lock"
+LOCK_FILE, REPOSITORIES = "sync.lock", "repos"
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """A folder and how it is read, or what people handed in (`kind`). Without `access` the
-    defaults of the settings hold."""
+    """A folder and how it is read, or what people handed in (`kind`), or the copy in `path` of a
+    repository (`remote`). Without `access` the defaults of the settings hold."""
 
     name: str
     path: Path
@@ -38,10 +39,17 @@ class Shelf:
     exclude: tuple[str, ...] = ()
     access: Access | None = None
     kind: SourceType = SourceType.FOLDER
+    remote: Remote | None = None
+
+    @property
+    def location(self) -> str:
+        """For people; addresses hold no secrets."""
+        return self.remote.url if self.remote else str(self.path)
 
 
 async def shelves(app: Library, folders: Sequence[Path], *, every: bool = False) -> list[Shelf]:
-    """What a sync goes through: the named folders, or else all that are known; both for `every`.
+    """What a sync goes through: the named folders and sources, or else all that are known; both
+    for `every`.
 
     Raises SourceError when there is nothing to sync.
     """
@@ -61,9 +69,9 @@ async def shelves(app: Library, folders: Sequence[Path], *, every: bool = False)
     return list(known)
 
 
-async def check(app: Library, shelf: Shelf) -> None:
-    """Raises SourceError when there is no folder, or nothing in it to read."""
-    async for _ in _source(app, shelf).files():
+async def check(source: Source) -> None:
+    """Raises SourceError when there is no such place, or nothing in it to read."""
+    async for _ in source.files():
         return
 
 
@@ -85,16 +93,18 @@ async def sync_shelf(
 ) -> SyncReport:
     """Brings one folder up to date, and the index's profile with it. Raises BotError."""
     ingest, access = app.settings.ingest, app.settings.access
-    source = _source(app, shelf)
+    source = source_of(app, shelf)
     if shelf.name not in [record.name for record in await app.index.sources()]:
-        await check(app, shelf)  # a path with a typing error is not remembered
+        with held(home / LOCK_FILE):
+            await check(source)  # a path with a typing error is not remembered
     reading = ingest.reading()
     reader: Reader = factory("reader")(reading)
     options = SyncOptions(
         access=shelf.access or access.documents(),
         folders=access.rules(),
         levels=access.levels,
-        location=str(shelf.path),
+        location=shelf.location,
+        links=shelf.remote.link if shelf.remote else "",
         max_file_bytes=ingest.max_file_bytes,
         mask_secrets=ingest.mask_secrets,
         converters=factory("converters")(reading),
@@ -148,56 +158,80 @@ async def sync_kept(app: Library, kind: SourceType, progress: Progress) -> SyncR
     return None
 
 
-def _source(app: Library, shelf: Shelf) -> Source:
+def source_of(app: Library, shelf: Shelf) -> Source:
+    """What reads a shelf."""
     if shelf.kind in NAMES:
         default = shelf.access or app.settings.access.documents()
         kept: Source = factory("source.kept")(app.settings.home, shelf.kind, default)
         return kept
-    source: Source = factory("source.folder")(
-        shelf.path,
-        shelf.name,
-        include=shelf.include,
-        exclude=shelf.exclude,
-        max_bytes=app.settings.ingest.max_file_bytes,
-    )
+    ways = {
+        "include": shelf.include,
+        "exclude": shelf.exclude,
+        "max_bytes": app.settings.ingest.max_file_bytes,
+        "kind": shelf.kind,
+    }
+    source: Source
+    if shelf.remote is not None:
+        limits = app.settings.git.limits()
+        make = factory("source.git")
+        source = make(shelf.name, shelf.remote, shelf.path, limits=limits, **ways)
+    else:
+        source = factory("source.folder")(shelf.path, shelf.name, **ways)
     return source
 
 
 async def _known(app: Library) -> list[Shelf]:
     """Folders from the settings, then those that were synced before, each once."""
-    listed = [_from_settings(item, app.settings.access) for item in app.settings.sources]
+    listed = listed_shelves(app.settings)
     known = _with_synced(listed, await app.index.sources())
     handed_in = await asyncio.to_thread(KeptDocuments(app.settings.home).all)
     kinds = {item.kind for item in handed_in if not item.draft}
     return known + [kept_shelf(app.settings.home, kind) for kind in NAMES if kind in kinds]
 
 
+def listed_shelves(settings: Settings) -> list[Shelf]:
+    """The sources of the settings. Raises SettingsError when two have one name."""
+    listed = [_from_settings(item, settings) for item in settings.sources]
+    names = [shelf.name for shelf in listed]
+    for name in names:
+        if names.count(name) > 1:
+            raise SettingsError(
+                f"Two sources are called {name!r}.", "Give one of them another name: [[sources]]."
+            )
+    return listed
+
+
 def _with_synced(listed: list[Shelf], records: Sequence[SourceRecord]) -> list[Shelf]:
-    places = {shelf.path.resolve() for shelf in listed}
+    places = {shelf.path.resolve() for shelf in listed if shelf.remote is None}
     names = {shelf.name for shelf in listed}
     synced = [
         Shelf(record.name, Path(record.location))
         for record in records
         if record.location
-        and record.kind not in NAMES
+        and record.kind is SourceType.FOLDER
         and record.name not in names
         and Path(record.location).resolve() not in places
     ]
     return listed + synced
 
 
-def _from_settings(item: SourceSettings, defaults: AccessSettings) -> Shelf:
-    path = item.path.expanduser()
-    access = defaults.documents(item.audience, item.labels)
+def _from_settings(item: SourceSettings, settings: Settings) -> Shelf:
+    access = settings.access.documents(item.audience, item.labels)
     access = replace(access, tenant=item.tenant or access.tenant)
-    return Shelf(item.name or path.resolve().name, path, item.include, item.exclude, access)
+    name, remote = item.called(), item.remote()
+    path = settings.home / REPOSITORIES / quote(name, safe="") if remote else item.place()
+    return Shelf(name, path, item.include, item.exclude, access, item.source_type(), remote)
 
 
 def _shelf_for(path: Path, known: Sequence[Shelf]) -> Shelf:
-    """The known shelf of this folder, or a new one named after it."""
+    """The known shelf of this name or folder, or a new one named after the folder. A folder goes
+    before another folder of its name, but not before a repository."""
     place = path.expanduser().resolve()
+    named = {shelf.name: shelf for shelf in known}.get(str(path))
+    if named and (named.remote or not place.exists()):
+        return named
     for shelf in known:
-        if shelf.path.resolve() == place:
+        if shelf.remote is None and shelf.path.resolve() == place:
             return shelf
     names = {shelf.name for shelf in known}
     name, number = place.name or "root", 2

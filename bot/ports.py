@@ -21,7 +21,7 @@ class SourceFile:
 
     `format` is the suffix that says how it is read when its path does not: a page inside an
     export. `access` bounds its readers, whatever the file says of them; `title` and `uri` go
-    before its own.
+    before its own. `revision` names the content in a source that is Versioned, without a ".".
     """
 
     path: str
@@ -32,6 +32,7 @@ class SourceFile:
     access: Access | None = None
     title: str = ""
     uri: str = ""
+    revision: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from bot.engines import REBUILT
 from bot.errors import IndexIncompatible
 from bot.ingest.lock import held
 from bot.ingest.version import CHUNKER_VERSION
-from bot.library import LOCK_FILE, Shelf, check
+from bot.library import LOCK_FILE, Shelf, check, source_of
 from bot.migration import Migration
 from bot.ports import KnowledgeIndex
 from bot.progress import Progress
@@ -33,8 +33,9 @@ async def rebuilt(
     When the block raises, or a folder or the embedder cannot be read before, the old index stays
     as it was. Raises BotError, EmbedderError.
     """
-    for shelf in chosen:
-        await check(app, shelf)
+    with held(app.settings.home / LOCK_FILE):
+        for shelf in chosen:
+            await check(source_of(app, shelf))
     await app.embedder.embed_questions(["ready"])
     path = app.settings.home / REBUILT
     with held(app.settings.home / LOCK_FILE):

@@ -40,6 +40,7 @@ FACTORIES: dict[str, str] = {
     "model.openai": "adapters.openai:create_chat",
     "web.duckduckgo": "adapters.duckduckgo:create",
     "source.folder": "adapters.folder:create",
+    "source.git": "adapters.git:create",
     "source.kept": "adapters.kept:create",
     "console": "adapters.console:create",
     "converters": "adapters.documents:create",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, model_validator
@@ -70,18 +69,6 @@ class WebSettings(Section):
     proxy: str = Field(default="", repr=False)  # may hold a password
     ca_file: str = ""
     private_names: tuple[str, ...] = ()  # never sent to a search engine
-
-
-class SourceSettings(Section):
-    """One `[[sources]]` entry of belay.toml."""
-
-    path: Path
-    name: str = ""
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    audience: str = ""  # the lowest level
-    labels: tuple[str, ...] = Field(default=("all",), min_length=1)
-    tenant: str = ""  # that of [access]
 
 
 class IngestSettings(Section):

@@ -45,12 +45,12 @@ from bot.sections import (
     IngestSettings,
     LimitSettings,
     Retrieval,
-    SourceSettings,
     Thresholds,
     WebSettings,
 )
 from bot.session_settings import SessionSettings
 from bot.settings_reading import Environment, explained, read_toml, stripped
+from bot.source_settings import GitSettings, SourceSettings
 from bot.telemetry_settings import TelemetrySettings
 from bot.weaviate_settings import WeaviateSettings, distinct_doors, grpc_address
 from graph.policy import Limits, Policy
@@ -109,6 +109,7 @@ class Settings(BaseSettings):
     weaviate: WeaviateSettings = WeaviateSettings()
     redis: RedisSettings = RedisSettings()
     sources: tuple[SourceSettings, ...] = ()
+    git: GitSettings = GitSettings()
     oncall: OnCallSettings = OnCallSettings()
     sessions: SessionSettings = SessionSettings()
     audit: AuditSettings = AuditSettings()
@@ -287,6 +288,7 @@ def load(**overrides: Any) -> Settings:
     update: dict[str, Any] = {
         "oncall": settings.oncall.resolved(os.environ),
         "telemetry": settings.telemetry.resolved(os.environ),
+        "sources": tuple(item.resolved(os.environ) for item in settings.sources),
     }
     if not settings.model_key.get_secret_value():
         update["model_key"] = SecretStr(os.environ.get("OPENAI_API_KEY", "").strip())

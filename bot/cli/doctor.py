@@ -216,7 +216,7 @@ async def _audit(settings: Settings) -> Finding:
 def _gone(settings: Settings, records: Sequence[SourceRecord]) -> list[str]:
     """Folders that were synced or are to be synced, and are not there."""
     paths = [Path(r.location) for r in records if r.location]
-    paths += [item.path.expanduser() for item in settings.sources]
+    paths += [item.place() for item in settings.sources if item.path]
     return sorted({str(path) for path in paths if not path.exists()})
 
 

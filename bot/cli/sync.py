@@ -14,13 +14,15 @@ from bot.ingest.lock import as_seen
 from bot.ingest.report import SyncReport
 from bot.ingest.watch import watch as watch_folder
 from bot.kept import NAMES
-from bot.library import LOCK_FILE, Shelf, remove, shelves, sync_shelf
+from bot.library import LOCK_FILE, Shelf, listed_shelves, remove, shelves, sync_shelf
 from bot.ports import FileRecord, FileState, SourceRecord
 from bot.rebuild import rebuilt
 from bot.settings import Settings
 from bot.terminal import Terminal
 from graph.errors import GraphError
+from graph.model import SourceType
 
+_VAULT = SourceType.VAULT
 _SHOWN = 5  # skipped files listed under each reason
 
 
@@ -82,7 +84,7 @@ async def _sync(
             say(line)
     if failed:
         raise SourceError(
-            f"{len(failed)} of {len(chosen)} folders could not be read: {', '.join(failed)}.",
+            f"{len(failed)} of {len(chosen)} sources could not be read: {', '.join(failed)}.",
             "The others are up to date. Take one out for good with `belay forget NAME`.",
         )
 
@@ -98,7 +100,7 @@ async def _one(app: Library, terminal: Terminal, shelf: Shelf, allow_loss: bool)
 
 
 async def _watch(app: Library, terminal: Terminal, chosen: Sequence[Shelf]) -> None:
-    chosen = [shelf for shelf in chosen if shelf.kind not in NAMES]
+    chosen = [shelf for shelf in chosen if shelf.kind not in NAMES and not shelf.remote]
     terminal.note(f"watching {', '.join(str(shelf.path) for shelf in chosen)}; Ctrl-C ends it")
     async with asyncio.TaskGroup() as group:
         for shelf in chosen:
@@ -136,7 +138,7 @@ async def sources(settings: Settings, terminal: Terminal, as_json: bool) -> None
     if not records:
         terminal.note("No folder is indexed yet. Try: belay sync ~/runbooks")
         return
-    columns = ("source", "state", "files", "chunks", "skipped", "last sync", "folder")
+    columns = ("source", "type", "state", "files", "chunks", "skipped", "last sync", "place")
     terminal.table(columns, [_cells(record) for record in records])
     for record in records:
         for path, words in _remarks(files[record.name].values()).items():
@@ -170,7 +172,7 @@ def _cells(record: SourceRecord) -> tuple[str, ...]:
     last = record.last_run.strftime("%Y-%m-%d %H:%M") if record.last_run else "never"
     state = record.state.value + (f": {record.message}" if record.message else "")
     counts = (str(record.files), str(record.chunks), str(record.skipped))
-    return (record.name, state, *counts, last, record.location)
+    return (record.name, record.kind.value, state, *counts, last, record.location)
 
 
 async def forget(settings: Settings, terminal: Terminal, name: str) -> None:
@@ -179,5 +181,11 @@ async def forget(settings: Settings, terminal: Terminal, name: str) -> None:
         if name not in names:
             known = ", ".join(names) or "none"
             raise SourceError(f"There is no source {name!r}.", f"Known sources: {known}.")
+        vaults = [shelf.name for shelf in listed_shelves(settings) if shelf.kind is _VAULT]
+        if name in vaults:
+            raise SourceError(
+                f"{name!r} is a vault: it is read only.",
+                "Take it out of belay.toml first; then it can be forgotten.",
+            )
         gone = await remove(app, name)
     terminal.plain(f"{name}: {gone} chunks removed")

@@ -56,6 +56,7 @@ def rules(options: SyncOptions, access: Access) -> str:
         options.chunking,
         options.reading.pages,
         options.reading.rows,
+        *([options.links] if options.links else []),
     )
     return digest(repr(parts).encode())
 
@@ -70,19 +71,21 @@ def _folders(options: SyncOptions) -> list[tuple[object, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """`text` is empty for a file that was not decoded."""
+    """`text` is empty for a file that was not decoded; `revision` is the source's name of the
+    content, and empty where the file has to be read to know what it replaces."""
 
     data: str
     text: str
     rules: str
     superseded: bool = False
+    revision: str = ""
 
     def __str__(self) -> str:
-        parts = [self.data, self.text, self.rules]
-        return ".".join([*parts, _SUPERSEDED] if self.superseded else parts)
+        mark = _SUPERSEDED if self.superseded else ""
+        return ".".join((self.data, self.text, self.rules, mark, self.revision)).rstrip(".")
 
     @classmethod
     def parse(cls, value: str) -> Fingerprint:
         """The fingerprint of a record; one that matches no file when the form is unknown."""
-        data, text, rule, mark, *_ = [*value.split("."), "", "", "", ""]
-        return cls(data, text, rule, mark == _SUPERSEDED)
+        data, text, rule, mark, revision, *_ = [*value.split("."), "", "", "", "", ""]
+        return cls(data, text, rule, mark == _SUPERSEDED, revision)

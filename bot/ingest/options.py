@@ -28,6 +28,7 @@ class SyncOptions:
     folders: tuple[FolderRule, ...] = ()
     levels: tuple[str, ...] = LEVELS
     location: str = ""  # of the source, for people
+    links: str = ""  # what the source's links are made by, when that can change
     max_file_bytes: int = MAX_FILE_BYTES
     mask_secrets: bool = True
     converters: Mapping[str, Converter] = field(default_factory=dict)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +22,7 @@ from bot.ingest.embed import embed
 from bot.ingest.fingerprint import Fingerprint, content, digest, rules
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
+from bot.ingest.records import count_indexed, file_record
 from bot.ingest.report import Problem, Reason, SyncReport, Tally
 from bot.ingest.unpacking import Unpacking
 from bot.ingest.version import CHUNKER_VERSION
@@ -36,12 +37,12 @@ from bot.ports import (
     SyncState,
 )
 from bot.progress import Progress, Silent
+from bot.versioned import Unchanged
 from graph.errors import GraphError
 from graph.ports import Embedder
 
 log = logging.getLogger(__name__)
 _SMALL = 65536  # bytes that are hashed without a thread: it would take longer to wake one
-_KEPT_DETAIL = 300  # characters of the problems kept with a file's record
 
 
 async def sync(
@@ -81,7 +82,7 @@ class _Run:
 
     def __init__(
         self,
-        source: Source,
+        source: Unpacking,
         index: KnowledgeIndex,
         embedder: Embedder,
         options: SyncOptions,
@@ -123,7 +124,7 @@ class _Run:
 
     async def _run(self) -> None:
         self._progress.begin(f"Reading {self._source.name}", len(self._known) or None)
-        async for item in self._source.files():
+        async for item in self._source.files_since(self._versions()):
             await self._take(item)
             self._progress.advance()
         await self._flush()
@@ -131,9 +132,25 @@ class _Run:
         self._refuse_loss()
         await self._forget()
 
-    async def _take(self, item: SourceFile | Skipped) -> None:
+    def _versions(self, without: Collection[str] = ()) -> dict[str, str]:
+        """The files that need no reading while their source says that they are as they were."""
+        marks = {
+            path: Fingerprint.parse(record.fingerprint)
+            for path, record in self._known.items()
+            if record.state is FileState.INDEXED and path not in without
+        }
+        return {
+            path: mark.revision
+            for path, mark in marks.items()
+            if mark.revision and mark.rules == self._rules
+        }
+
+    async def _take(self, item: SourceFile | Skipped | Unchanged) -> None:
         if item.path in self._now:
             self._tally.problems.append(Problem(item.path, 0, Reason.SAME_NAME))
+            return
+        if isinstance(item, Unchanged):
+            self._keep(self._known[item.path])
             return
         if isinstance(item, Skipped):
             mark = digest(f"{item.reason} {item.detail}".encode())
@@ -147,7 +164,7 @@ class _Run:
         if reading is None:
             reading = await asyncio.to_thread(self._read, item, before, superseded)
         self._superseded.update(reading.supersedes)
-        await self._store(item.path, reading)
+        await self._store(item.path, _with_revision(reading, item.revision))
 
     def _read(self, file: SourceFile, before: Fingerprint | None, superseded: bool) -> _Reading:
         """Decodes and cuts a file, unless its content and the rules are what they were `before`,
@@ -198,7 +215,7 @@ class _Run:
             self._keep(self._known[path])
         else:
             self._pending.append((reading.document, reading.fingerprint))
-            self._now[path] = _record(reading.document, reading.fingerprint)
+            self._now[path] = file_record(reading.document, reading.fingerprint)
             if sum(len(doc.passages) for doc, _ in self._pending) >= self._options.gather:
                 await self._flush()
 
@@ -241,7 +258,7 @@ class _Run:
             rows = vectors[start : start + len(doc.passages)]
             start += len(doc.passages)
             chunks = await asyncio.to_thread(doc.chunks, rows)
-            record = _record(doc, fingerprint)
+            record = file_record(doc, fingerprint)
             stored = await self._index.replace(self._source.name, record, chunks)
             self._count(doc, stored)
 
@@ -267,13 +284,13 @@ class _Run:
         }
         if not wrong:
             return
-        async for item in self._source.files():
+        async for item in self._source.files_since(self._versions(without=wrong)):
             if isinstance(item, SourceFile) and item.path in wrong:
                 wrong.remove(item.path)
                 superseded = item.path in self._superseded
                 reading = await asyncio.to_thread(self._read, item, None, superseded)
                 if reading.document is not None:
-                    await self._store(item.path, reading)
+                    await self._store(item.path, _with_revision(reading, item.revision))
         await self._flush()
 
     def _refuse_loss(self) -> None:
@@ -284,7 +301,7 @@ class _Run:
                 f"The source {name!r} has no files; nothing was removed from the index.",
                 "Check that its folder is mounted and readable.",
             )
-        before, after = _indexed(self._known.values()), _indexed(self._now.values())
+        before, after = count_indexed(self._known.values()), count_indexed(self._now.values())
         lost = before - after
         allowed = max(self._options.loss_files - 1, self._options.loss_share * before)
         if lost > allowed and not self._options.allow_loss:
@@ -300,7 +317,7 @@ class _Run:
         gone = [path for path in self._known if path not in self._now]
         if gone:
             await self._index.remove(self._source.name, gone)
-        self._tally.removed = _indexed(self._known[path] for path in gone)
+        self._tally.removed = count_indexed(self._known[path] for path in gone)
 
     async def _save(
         self,
@@ -327,22 +344,7 @@ class _Run:
         )
 
 
-def _indexed(records: Iterable[FileRecord]) -> int:
-    return sum(record.state is FileState.INDEXED for record in records)
-
-
-def _record(doc: Document, fingerprint: Fingerprint) -> FileRecord:
-    notes = [f"read as {doc.encoding}"] if doc.encoding else []
-    notes += [
-        f"line {problem.line}: {problem.message}" if problem.line else problem.message
-        for problem in doc.problems
-    ]
-    return FileRecord(
-        path=doc.file.path,
-        fingerprint=str(fingerprint),
-        state=FileState.INDEXED,
-        detail="; ".join(notes)[:_KEPT_DETAIL],
-        chunks=len(doc.passages),
-        title=doc.title,
-        updated_at=doc.passages[0].updated_at,
-    )
+def _with_revision(reading: _Reading, revision: str) -> _Reading:
+    """A file that replaces others has to be read to know which ones."""
+    kept = "" if reading.supersedes else revision
+    return replace(reading, fingerprint=replace(reading.fingerprint, revision=kept))

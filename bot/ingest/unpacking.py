@@ -7,7 +7,7 @@ for a file. The paths are `export.zip/Parent/Page`, links are `export.zip#Parent
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 
 from bot.ingest.document import is_pointer, refusal
@@ -16,12 +16,13 @@ from bot.ingest.options import SyncOptions
 from bot.ingest.reader import Reader, Refused
 from bot.ingest.report import Reason
 from bot.ports import Skipped, Source, SourceFile
+from bot.versioned import Unchanged, Versioned
 from graph.model import SourceType
 
 _IN_A_LINK = str.maketrans({ch: f"%{ord(ch):02X}" for ch in ' %#?()<>[]"`'})
 
 
-class Unpacking(Source):
+class Unpacking(Source, Versioned):
     """`source` with its archives opened by the reader of `options`."""
 
     def __init__(self, source: Source, options: SyncOptions) -> None:
@@ -48,11 +49,28 @@ class Unpacking(Source):
     async def files(self) -> AsyncIterator[SourceFile | Skipped]:
         """The files of the source, and in place of each archive what it holds."""
         async for item in self._source.files():
-            if isinstance(item, Skipped) or suffix_of(item.path) not in ARCHIVES:
+            for part in await self._parts(item):
+                yield part
+
+    async def files_since(
+        self, versions: Mapping[str, str]
+    ) -> AsyncIterator[SourceFile | Skipped | Unchanged]:
+        """As the source does it, if it can. What an archive holds is read every time."""
+        if not isinstance(self._source, Versioned):
+            async for item in self.files():
                 yield item
+            return
+        async for found in self._source.files_since(versions):
+            if isinstance(found, Unchanged):
+                yield found
                 continue
-            for member in await asyncio.to_thread(self._opened, item):
-                yield member
+            for part in await self._parts(found):
+                yield part
+
+    async def _parts(self, item: SourceFile | Skipped) -> list[SourceFile | Skipped]:
+        if isinstance(item, Skipped) or suffix_of(item.path) not in ARCHIVES:
+            return [item]
+        return await asyncio.to_thread(self._opened, item)
 
     def _opened(self, archive: SourceFile) -> list[SourceFile | Skipped]:
         reader = self._options.reader
@@ -86,4 +104,5 @@ class Unpacking(Source):
                 data=member.data,
                 format=member.format,
                 updated_at=member.updated_at or archive.updated_at,
+                revision="",
             )

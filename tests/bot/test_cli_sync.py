@@ -104,7 +104,7 @@ def test_a_folder_that_cannot_be_read_is_named_and_not_remembered(
     both = belay("sync", EXAMPLES, "missing")
     assert both.code == 3
     assert "26 unchanged" in both.out
-    assert "1 of 2 folders" in both.err
+    assert "1 of 2 sources" in both.err
     assert [row["name"] for row in belay("sources", "--json").json] == ["docs"]
 
 

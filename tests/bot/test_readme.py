@@ -13,8 +13,8 @@ import typer.main
 from pydantic import BaseModel
 
 from bot.cli.main import app
-from bot.sections import SourceSettings
 from bot.settings import PREFIX, Settings
+from bot.source_settings import SourceSettings
 from graph.model import LEVELS, Outcome
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")

@@ -27,6 +27,7 @@ from bot.ports import KnowledgeIndex, Platform, SharedServer, Source
 from bot.registry import FACTORIES, factory
 from bot.roster import Roster
 from bot.sessions import SessionLog
+from bot.source_settings import GitLimits, Remote
 from bot.terminal import Terminal
 from bot.threads import FollowedThreads
 from graph.model import Access as DocumentAccess
@@ -62,6 +63,7 @@ REMOTE: dict[str, Any] = {
     "timeout": 1.0,
 }
 NAMED: dict[str, dict[str, Any]] = {
+    "source.git": {"limits": GitLimits()},
     "platform.slack": {"app_token": "xapp-1-example-token"},
     "embedder.openai": REMOTE,
     "model.openai": REMOTE,
@@ -75,6 +77,7 @@ def positional(name: str, home: Path) -> tuple[Any, ...]:
         "platform.telegram": ("123456789:AAexample-token-of-no-real-bot-at-all",),
         "platform.slack": ("xoxb-example-token-of-no-real-bot",),
         "source.folder": (home, "docs"),
+        "source.git": ("docs", Remote("https://127.0.0.1:9/docs"), home / "docs"),
         "source.kept": (home, SourceType.UPLOAD, DocumentAccess()),
         "server.redis": ("redis://127.0.0.1:9",),
         "traces.otel": ("http://127.0.0.1:9/v1/traces",),

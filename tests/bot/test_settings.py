@@ -196,7 +196,7 @@ def test_a_wrong_secret_is_not_repeated(config: File) -> None:
     [
         ("colour = 1\n", "unknown key 'colour'"),
         ("[thresholds]\nfactul = 0.5\n", "thresholds.factul"),
-        ("[[sources]]\nname = 'x'\n", "sources.0.path"),
+        ("[[sources]]\nname = 'x'\n", "sources.0"),
         ("[[sources]]\npath = 'x'\naudience = 'boss'\n", "unknown level 'boss'"),
         ("model = \n", "line 1"),
         ("model = 'a'\nmodel = 'b'\n", "line 2"),
