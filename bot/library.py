@@ -22,6 +22,7 @@ from bot.ports import KnowledgeIndex, Source, SourceRecord
 from bot.progress import Progress
 from bot.registry import factory
 from bot.sections import SourceSettings
+from bot.sync_lead import one_machine
 from graph.model import Access, Scope, SourceType
 
 LOCK_FILE = "sync.lock"
@@ -67,6 +68,7 @@ async def check(app: Library, shelf: Shelf) -> None:
         return
 
 
+@one_machine
 async def remove(app: Library, name: str) -> int:
     """Takes a source out of the index; returns how many chunks went. Raises BotError."""
     with held(app.settings.home / LOCK_FILE):
@@ -75,6 +77,7 @@ async def remove(app: Library, name: str) -> int:
     return gone
 
 
+@one_machine
 async def sync_shelf(
     app: Library,
     shelf: Shelf,
