@@ -34,7 +34,7 @@ def one_machine(
     """Changes of the index that no two machines make at once."""
 
     @wraps(function)
-    async def wrapped(app: Library, *args: _P.args, **named: _P.kwargs) -> _T:
+    async def wrapped(app: Library, /, *args: _P.args, **named: _P.kwargs) -> _T:
         return await alone(app.settings, "sync", lambda: function(app, *args, **named))
 
     return wrapped
