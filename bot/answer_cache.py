@@ -76,7 +76,8 @@ class AnswerCache:
             _log.warning("an answer was not kept for others: %s", error)
 
     async def forget(self, questions: Collection[str]) -> None:
-        """Drops the answers that were made for these questions, or given to them. Raises StorageError."""
+        """Drops the answers that were made for these questions or given to them. Raises
+        StorageError."""
         for name in questions:
             key = await self.cache.get(_of(name))
             if key is not None:
