@@ -48,7 +48,10 @@ class AnswerCache:
         if not _alone(question):
             return None
         try:
-            kept = await self.cache.get(await self._key(question))
+            key = await self._key(question)
+            kept = await self.cache.get(key)
+            if kept is not None:  # whoever is given it may have it forgotten
+                await self.cache.put(_of(question.id), key, self.seconds)
         except StorageError as error:
             _log.warning("answers are made anew: %s", error)
             return None
@@ -73,7 +76,8 @@ class AnswerCache:
             _log.warning("an answer was not kept for others: %s", error)
 
     async def forget(self, questions: Collection[str]) -> None:
-        """Drops the answers that were made for these questions. Raises StorageError."""
+        """Drops the answers that were made for these questions or given to them. Raises
+        StorageError."""
         for name in questions:
             key = await self.cache.get(_of(name))
             if key is not None:

@@ -23,6 +23,7 @@ from bot.progress import Progress
 from bot.registry import factory
 from bot.settings import Settings
 from bot.source_settings import Remote, SourceSettings
+from bot.sync_lead import one_machine
 from graph.model import Access, Scope, SourceType
 
 LOCK_FILE, REPOSITORIES = "sync.lock", "repos"
@@ -75,6 +76,7 @@ async def check(source: Source) -> None:
         return
 
 
+@one_machine
 async def remove(app: Library, name: str) -> int:
     """Takes a source out of the index; returns how many chunks went. Raises BotError."""
     with held(app.settings.home / LOCK_FILE):
@@ -83,6 +85,7 @@ async def remove(app: Library, name: str) -> int:
     return gone
 
 
+@one_machine
 async def sync_shelf(
     app: Library,
     shelf: Shelf,

@@ -38,7 +38,8 @@ Drop = Callable[[Collection[str]], Awaitable[None]]
 @dataclass(frozen=True, slots=True)
 class Forgotten:
     """How many turns, votes and rows of the audit went. `complete` is False while the index still
-    holds some of the turns: they go with its next run."""
+    holds some of the turns, which go with its next run, or a cache or the traces some of what was
+    answered, which go after their time."""
 
     count: int
     complete: bool = True
@@ -121,7 +122,11 @@ class Minutes:
         turns |= {f"{name}:{role}" for name in remembered for role in ("question", "answer")}
         complete = await self._forget_passages(gone)
         for drop in self._drop:
-            await drop(traced.union(questions))
+            try:
+                await drop(traced.union(questions))
+            except StorageError as error:
+                _log.error("not all is forgotten: %s %s", error, error.remedy)
+                complete = False
         return Forgotten(len(turns), complete)
 
     async def forget_person(self, key: str, recall: Recall) -> Forgotten:

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from bot.app import App, Library
-from bot.errors import BotError, StorageError, SyncBusy
+from bot.errors import BotError, SyncBusy
 from bot.ingest.sessions import SessionReport, index_sessions
-from bot.leadership import Leadership
+from bot.leadership import Leadership, led
 from bot.ports import KnowledgeIndex, SharedServer
 from bot.progress import Progress
 from bot.registry import factory
@@ -91,17 +91,12 @@ class SessionRuns:
         try:
             async with asyncio.timeout(seconds):
                 await self.once()
-                await self._leadership.leave(TASK)
         except TimeoutError:
             _log.info("conversations were not indexed within %s s; the next start does it", seconds)
-        except StorageError as error:
-            _log.info("the lead could not be given up: %s", error)
 
     async def once(self) -> None:
         try:
-            if not await self._leads():
-                return
-            report = await index_said(self._app, self._log, self._index)
+            report = await self._indexed()
         except SyncBusy:
             _log.info("conversations are being indexed by another process")
         except (BotError, GraphError) as error:
@@ -109,8 +104,10 @@ class SessionRuns:
         else:
             _log.info("conversations: %d new, %d removed", report.embedded, report.removed)
 
-    async def _leads(self) -> bool:
-        settings = self._app.settings
-        if not settings.weaviate_url:
-            return True
-        return await self._leadership.lead(TASK, 2 * settings.sessions.seconds_between)
+    async def _indexed(self) -> SessionReport:
+        async def work() -> SessionReport:
+            return await index_said(self._app, self._log, self._index)
+
+        if not self._app.settings.weaviate_url:
+            return await work()
+        return await led(self._leadership, TASK, work)

@@ -9,9 +9,10 @@ from pathlib import Path
 from bot.app import Library, open_sessions, opened_library
 from bot.cli.output import to_json
 from bot.histories.load import load_history
-from bot.session_runs import index_said, opened_log
+from bot.session_runs import TASK, index_said, opened_log
 from bot.sessions import SessionLog, SessionTurn
 from bot.settings import Settings
+from bot.sync_lead import alone
 from bot.terminal import Terminal
 
 
@@ -32,7 +33,11 @@ async def _index(library: Library, log: SessionLog, terminal: Terminal) -> None:
     sessions = await open_sessions(library, library.settings.home)
     progress = terminal.progress()
     try:
-        report = await index_said(library, log, sessions, progress=progress)
+        report = await alone(
+            library.settings,
+            TASK,
+            lambda: index_said(library, log, sessions, progress=progress),
+        )
     finally:
         progress.end()
         await sessions.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.redis.cache import RedisCache
 from adapters.redis.feedback import RedisFeedback
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.leadership import RedisLeadership
@@ -248,11 +249,13 @@ async def test_rd_07_every_key_goes_by_itself_but_the_grants(server: RedisServer
     await sessions.move("c1:", "c11:")
     await sessions.forget(Selection(person="p", conversation="c2:"))
     assert await RedisLeadership(shared).lead("sync", 60)
+    await RedisCache(shared).put("answer:1", "kept", 60)
     await shared.ready()
     with server.client() as client:
         keys = [str(key) for key in client.keys("*")]
         lasting = [key for key in keys if client.ttl(key) == -1]
     assert len(keys) > 60
+    assert "{belay}:cache:answer:1" in keys
     assert all(key.startswith("{belay}:") for key in keys)
     assert lasting == ["{belay}:roll:grants"]
     await shared.close()

@@ -9,7 +9,12 @@ from datetime import UTC, datetime
 import pytest
 
 from adapters.memory.cache import MemoryCache
+from adapters.memory.sessions import MemorySessions
 from bot.answer_cache import AnswerCache
+from bot.errors import StorageError
+from bot.minutes import Minutes
+from bot.recall import Recall
+from bot.sessions import Selection
 from graph.machine import Finished
 from graph.model import (
     Answer,
@@ -154,6 +159,29 @@ async def test_se_03_what_a_person_asked_is_forgotten_here_as_well() -> None:
     replica = await kept()
     await replica.answers.forget(["q1", "never asked"])
     assert await replica.answers.get(question("q2")) is None
+
+
+async def test_se_03_whoever_was_given_an_answer_can_have_it_forgotten() -> None:
+    replica = await kept()
+    assert await replica.answers.get(question("q2")) is not None
+    await replica.answers.forget(["q2"])
+    assert await replica.answers.get(question("q3")) is None
+
+
+async def test_se_03_a_cache_that_is_away_leaves_forgetting_incomplete() -> None:
+    """The turns are gone, so nobody is told that all is still there; the other drops still run."""
+    dropped: list[Collection[str]] = []
+
+    async def away(_: Collection[str]) -> None:
+        raise StorageError("Redis cannot be reached.")
+
+    async def drops(names: Collection[str]) -> None:
+        dropped.append(names)
+
+    minutes = Minutes(MemorySessions(), drop=[away, drops])
+    gone = await minutes.forget(Selection(person="telegram:1"), Recall(), ["q1"])
+    assert not gone.complete
+    assert dropped == [{"q1"}]
 
 
 async def test_what_another_version_kept_is_made_anew() -> None:
