@@ -3,6 +3,7 @@
 [access]
 levels = ["staff", "manager", "senior", "director", "administrator"]
 tenant = "harrow"
+curators = ["slack:U012AB3CD"]
 
 [[access.people]]
 who = "slack:U012AB3CD"
@@ -131,11 +132,17 @@ class FolderSettings(Section):
 class AccessSettings(Section):
     levels: tuple[str, ...] = Field(default=LEVELS, min_length=1)
     tenant: str = DEFAULT_TENANT
+    curators: tuple[str, ...] = ()  # may keep notes, and publish and delete what was handed in
     people: tuple[PersonSettings, ...] = ()
     places: tuple[PlaceSettings, ...] = ()
     groups: tuple[GroupSettings, ...] = ()
     folders: tuple[FolderSettings, ...] = ()
     groups_every: float = Field(default=300.0, gt=0)  # seconds that a group's members are kept
+
+    @field_validator("curators")
+    @classmethod
+    def people_keys(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(person_key(item) for item in value)
 
     @field_validator("levels")
     @classmethod

@@ -22,6 +22,7 @@ from bot.chat import Incoming, Kind, Place, Reply, question_id
 from bot.commands.call import Ask, Call, Command, Desk, may_use, parse
 from bot.commands.called import Called, called
 from bot.commands.table import find
+from bot.curating import Curating
 from bot.feedback import FeedbackLog
 from bot.hand_off import HandOff, OnDuty
 from bot.meter import Meter
@@ -75,6 +76,7 @@ class Answering:
         roots: Mapping[str, str] | None = None,
         leave_strangers: bool = True,
         bounds: Bounds | None = None,
+        curating: Curating | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._access, self._roll = access, roll
@@ -99,6 +101,7 @@ class Answering:
             self._recall,
             hand_off=HandOff(contact, on_duty, stale_days=machine.policy.stale_days, now=now),
             posting=Posting(self._asking, access, self._recall, self._rerun, web=web),
+            curating=curating,
             web=web,
             now=now,
         )
@@ -112,6 +115,7 @@ class Answering:
             roots or {},
             watch,
             minutes,
+            curating,
         )
         self._told: OrderedDict[str, datetime] = OrderedDict()
 

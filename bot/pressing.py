@@ -10,6 +10,7 @@ from bot.access import Access
 from bot.asking import Asking
 from bot.buttons import Action, Press, parse
 from bot.chat import Incoming, Reply, question_id
+from bot.curating import Curating
 from bot.feedback import Feedback, FeedbackLog, Vote
 from bot.hand_off import HandOff, cited_or_nearest
 from bot.ports import Conversation
@@ -52,16 +53,19 @@ class Pressing:
         *,
         hand_off: HandOff,
         posting: Posting,
+        curating: Curating | None = None,
         web: bool,
         now: Callable[[], datetime],
     ) -> None:
         self._asking, self._access = asking, access
         self._feedback, self._recall = feedback, recall
         self._hand_off, self._posting = hand_off, posting
-        self._web, self._now = web, now
+        self._web, self._now, self._curating = web, now, curating
 
     async def __call__(self, event: Incoming, conversation: Conversation) -> None:
         """Raises StorageError, and what the conversation raises."""
+        if self._curating is not None and await self._curating.pressed(event, conversation):
+            return
         language = language_of("", event.language)
         press = parse(event.value)
         remembered = self._remembered(event, press)

@@ -25,6 +25,7 @@ from bot.answering import Answering
 from bot.app import App
 from bot.auditor import Auditor, open_audit
 from bot.chat import Incoming, Place
+from bot.curating import Curating
 from bot.delivery import Mailbox
 from bot.errors import AccessWithdrawn
 from bot.feedback import FEEDBACK_FILE, FeedbackLog
@@ -155,7 +156,7 @@ class Bot:
         answers = answer_cache(app, kept.server)
         minutes = self._minutes(app, kept, answers)
         self._answering = _answering(
-            app, kept, gate, self._watch, minutes, meter=meter, answers=answers
+            app, kept, gate, self._watch, minutes, link=self._link, meter=meter, answers=answers
         )
         self._runs = (
             SessionRuns(app, kept.sessions, app.sessions, kept.leadership) if app.sessions else None
@@ -257,17 +258,20 @@ def _answering(
     watch: Watch | None,
     minutes: Minutes,
     *,
+    link: Callable[[Place, str], str],
     meter: Meter | None,
     answers: AnswerCache | None,
 ) -> Answering:
     settings = app.settings
+    auditor = Auditor(open_audit(settings.home, settings.audit))
+    curators = frozenset(settings.access.curators)
     return Answering(
         app.machine,
         gate,
         kept.roll,
         kept.feedback,
         keep=TraceLog(settings.home).add,
-        auditor=Auditor(open_audit(settings.home, settings.audit)),
+        auditor=auditor,
         minutes=minutes,
         sources=partial(readable_sources, app.index),
         web=settings.web,
@@ -279,6 +283,7 @@ def _answering(
         answers=answers,
         roots={"slack": settings.slack.command.removeprefix("/")},
         leave_strangers=settings.leave_strangers,
+        curating=Curating(app, gate, curators=curators, auditor=auditor, link=link),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from bot import curating_texts
 from bot.oncall_texts import SENTENCES
 from graph.model import Language
 from graph.text import has_words, question_language
@@ -259,6 +260,7 @@ _SENTENCES: dict[str, dict[Language, str]] = {
     "why_id": {"en": "Question id: `{id}`", "ru": "Номер вопроса: `{id}`"},
 }
 _SENTENCES |= SENTENCES
+_SENTENCES |= curating_texts.SENTENCES
 
 _KINDS_RU = {
     "photo": "фото",

@@ -10,6 +10,7 @@ from bot.access import Access, Role, Roll
 from bot.asking import Readable, Way
 from bot.chat import Incoming, Reply
 from bot.commands.spoken import Rule, alone
+from bot.curating import Curating
 from bot.minutes import Minutes
 from bot.oncall import Watch
 from bot.ports import Sources
@@ -42,6 +43,7 @@ class Desk:
     roots: Mapping[str, str] = field(default_factory=dict)
     watch: Watch | None = None
     minutes: Minutes | None = None
+    curating: Curating | None = None
 
     def spelled(self, platform: str, command: str) -> str:
         """A command as people of this platform type it: `/help`, `/belay help`."""

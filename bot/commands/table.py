@@ -13,6 +13,7 @@ from bot.commands.call import Ask, Call, Command
 from bot.commands.forget import SPOKEN_FORGET, forget
 from bot.commands.help import show_help
 from bot.commands.oncall import ONCALL, oncall, spoken_oncall
+from bot.commands.remember import documents, remember, spoken_documents, spoken_remember
 from bot.commands.runbook import (
     INCIDENT,
     RUNBOOK,
@@ -107,6 +108,24 @@ COMMANDS: tuple[Command, ...] = (
         group_only=True,
         changes=True,
         spoken=SPOKEN_MUTE,
+    ),
+    Command(
+        "remember",
+        remember,
+        {"en": "keep this message as a note", "ru": "сохранить сообщение как заметку"},
+        aliases=("запомни", "запомнить"),
+        changes=True,
+        usage={"en": "[TEXT]", "ru": "[ТЕКСТ]"},
+        spoken=spoken_remember,
+    ),
+    Command(
+        "documents",
+        documents,
+        {"en": "documents that were handed in", "ru": "переданные документы"},
+        aliases=("документы",),
+        changes=True,
+        usage={"en": "[delete ID]", "ru": "[удали ID]"},
+        spoken=spoken_documents,
     ),
     Command(
         "help",
