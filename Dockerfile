@@ -28,6 +28,12 @@ LABEL org.opencontainers.image.title="Belay" \
       org.opencontainers.image.description="A chat bot that answers a team's questions from the team's own documents" \
       org.opencontainers.image.licenses="Apache-2.0"
 
+# Repositories are read with git, over ssh as well. Debian's stable release fixes the versions.
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends git openssh-client \
+    && rm -rf /var/lib/apt/lists/*
+
 RUN useradd --no-log-init --uid 10001 --user-group --home-dir /data --create-home belay
 COPY --from=build /opt/belay /opt/belay
 

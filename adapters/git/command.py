@@ -105,8 +105,6 @@ class Git:
         found = [f"http.lowSpeedTime={int(self._limits.silence)}"]
         if remote.token:  # a redirect would take the token to another server
             found.append("http.followRedirects=false")
-        if remote.proxy:
-            found.append(f"http.proxy={remote.proxy}")
         if remote.ca_file:
             found.append(f"http.sslCAInfo={remote.ca_file}")
         return found
@@ -126,6 +124,8 @@ class Git:
             "GIT_SSH_VARIANT": "ssh",
             "GIT_SSH_COMMAND": ssh_command(remote, self._limits),
         }
+        if remote.proxy:  # it may hold a password: an argument would show in the process list
+            environment["http_proxy"] = environment["https_proxy"] = remote.proxy
         if remote.token:
             environment["GIT_ASKPASS"] = str(askpass_file(self._folder))
             environment["BELAY_GIT_USER"] = remote.user
