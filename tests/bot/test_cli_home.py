@@ -114,7 +114,7 @@ def test_a_home_that_is_a_file(tmp_path: Path) -> None:
         ('hom = "x"', ("belay.toml", "'hom'", "known keys")),
         ("[thresholds]\nfactul = 0.4", ("thresholds.factul", "no such setting")),
         ("[thresholds]\nfloor = 0.9", ("floor 0.9", "thresholds")),
-        ("[[sources]]\nname = 'x'", ("sources.0.path",)),
+        ("[[sources]]\nname = 'x'", ("sources.0", "path", "url")),
     ],
 )
 def test_a_settings_file_with_a_mistake(tmp_path: Path, text: str, words: tuple[str, ...]) -> None:

@@ -115,7 +115,7 @@ def test_a_folder_that_is_gone_keeps_what_was_read(belay: Belay, tmp_path: Path)
     belay("sync", folder).failed(3, str(folder), "holds no files")
     folder.rmdir()
     belay("sync", folder).failed(3, "does not exist")
-    assert "team    failed: " in belay("sources").out
+    assert "team    folder  failed: " in belay("sources").out
     assert "4711" in belay("ask", "which port does zebra use").out
 
 
@@ -171,7 +171,7 @@ async def test_a_second_sync_waits_its_turn_and_a_dead_one_is_taken_up(
     second = await run(belay, "sync", old)
     assert second.startswith("4\n")
     assert f"process {process.pid}" in second
-    assert "new     running" in await run(belay, "sources")
+    assert "new     folder  running" in await run(belay, "sources")
     process.send_signal(signal.SIGTERM)
     await asyncio.to_thread(process.communicate)
     assert process.returncode == 143

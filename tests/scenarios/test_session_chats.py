@@ -211,7 +211,7 @@ async def test_se_09_after_a_restart_people_are_still_kept_apart(office: Office)
 async def test_se_03_forget_takes_it_out_of_everything(office: Office) -> None:
     """SE-03: the log, the index, the memory, and after a restart; others' words stay."""
     bot = await talking(office)
-    await bot.says(ANN, "remember that the door code of the cage is 7781", CHANNEL)
+    await bot.says(ANN, "we agreed that the door code of the cage is 7781", CHANNEL)
     await bot.says(BORIS, DECISION, CHANNEL)
     await office.indexes()
     asked = "what did we say about the door code of the cage?"
@@ -273,7 +273,7 @@ class Stuck(MemoryIndex):
 async def test_se_03_what_cannot_be_removed_now_is_told_and_goes_later(office: Office) -> None:
     office.index = stuck = Stuck()
     bot = await talking(office)
-    await bot.says(ANN, "remember that the door code of the cage is 7781", CHANNEL)
+    await bot.says(ANN, "we agreed that the door code of the cage is 7781", CHANNEL)
     await office.indexes()
     stuck.full = True
     seen = await bot.says(ANN, "/forget", CHANNEL)
