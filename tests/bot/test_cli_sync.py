@@ -175,14 +175,14 @@ async def test_a_second_sync_waits_its_turn_and_a_dead_one_is_taken_up(
     process.send_signal(signal.SIGTERM)
     await asyncio.to_thread(process.communicate)
     assert process.returncode == 143
-    assert "new     interrupted" in await run(belay, "sources")
+    assert "new     folder  interrupted" in await run(belay, "sources")
 
     process = await hanging(remote, belay, new)
     process.kill()
     await asyncio.to_thread(process.communicate)
     listed = await run(belay, "sources")
-    assert "new     interrupted" in listed
-    assert "old     complete" in listed
+    assert "new     folder  interrupted" in listed
+    assert "old     folder  complete" in listed
     assert "new (interrupted)" in await run(belay, "doctor")
     resumed = await run(belay, "sync")
     assert "new: 1 indexed" in resumed
