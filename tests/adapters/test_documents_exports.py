@@ -191,7 +191,11 @@ def test_bombs_cost_themselves_or_the_archive() -> None:
         members({f"{n}.md": "x" for n in range(9)}, ReadingLimits(members=5))
 
 
-@pytest.mark.parametrize("data", [b"PK\x03\x04", b"PK\x05\x06", packed({"a.md": "x" * 99})[:-30]])
+@pytest.mark.parametrize(
+    "data",
+    [b"PK\x03\x04", b"PK\x05\x06", packed({"a.md": "x" * 99})[:-30]],
+    ids=["a member", "an end", "cut off"],  # an archive holds the time it was made at
+)
 def test_a_broken_archive_is_refused(data: bytes) -> None:
     with pytest.raises(Refused, match="broken"):
         list(unpack(data, LIMITS))
