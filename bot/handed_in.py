@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 from bot.app import Library
 from bot.errors import SourceError
-from bot.ingest.document import Origin, decoded, document
+from bot.ingest.document import Origin, Text, decoded, document
 from bot.ingest.options import SyncOptions
 from bot.ingest.report import Reason
+from bot.ingest.secrets import mask
 from bot.kept import NAMES
+from bot.library import reading
 from bot.ports import Skipped, SourceFile
-from bot.registry import factory
+from bot.settings import Settings
 from graph.model import SourceType
 
-_REMEDIES = {
+_REMEDIES: dict[str, str] = {
     Reason.NO_TEXT: "Hand in a file with text in it; a scan needs a text layer.",
     Reason.BINARY: "Save it as Markdown, text or another format that Belay reads.",
     Reason.ENCODING: "Save it as UTF-8.",
@@ -50,18 +52,9 @@ async def understand(library: Library, kind: SourceType, file: SourceFile) -> Un
 
 
 def _understand(library: Library, kind: SourceType, file: SourceFile) -> Understood:
-    ingest, access = library.settings.ingest, library.settings.access
-    options = SyncOptions(
-        access=access.documents(),
-        levels=access.levels,
-        max_file_bytes=ingest.max_file_bytes,
-        mask_secrets=ingest.mask_secrets,
-        converters=factory("converters")(),
-    )
-    text = decoded(file, options)
-    if isinstance(text, Skipped):
-        raise _refused(text)
-    found = document(text, Origin(NAMES[kind], options.access, _nowhere), options)
+    with reading(library.settings) as options:
+        text = _decoded(file, options)
+        found = document(text, Origin(NAMES[kind], options.access, _nowhere), options)
     if isinstance(found, Skipped):
         raise _refused(found)
     headings = (" › ".join(item.heading) for item in found.passages if item.heading)
@@ -74,12 +67,28 @@ def _understand(library: Library, kind: SourceType, file: SourceFile) -> Underst
     )
 
 
+async def text_of(settings: Settings, file: SourceFile) -> str:
+    """The text of a document, whatever its format; secrets are masked. Raises SourceError."""
+
+    def read() -> str:
+        with reading(settings) as options:
+            return mask(_decoded(file, options).text)
+
+    return await asyncio.to_thread(read)
+
+
+def _decoded(file: SourceFile, options: SyncOptions) -> Text:
+    text = decoded(file, options)
+    if isinstance(text, Skipped):
+        raise _refused(text)
+    return text
+
+
 def _nowhere(path: str, line: int) -> str:
     return f"{path}#L{line}"
 
 
 def _refused(skipped: Skipped) -> SourceError:
     detail = f" ({skipped.detail})" if skipped.detail else ""
-    reason = next((item for item in _REMEDIES if item == skipped.reason), None)
-    remedy = _REMEDIES[reason] if reason else "Hand in another file."
+    remedy = _REMEDIES.get(skipped.reason, "Hand in another file.")
     return SourceError(f"{skipped.path!r} was not taken: {skipped.reason}{detail}.", remedy)

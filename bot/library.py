@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
@@ -95,34 +95,23 @@ async def sync_shelf(
     allow_loss: bool = False,
 ) -> SyncReport:
     """Brings one folder up to date, and the index's profile with it. Raises BotError."""
-    ingest, access = app.settings.ingest, app.settings.access
     source = source_of(app, shelf)
     if shelf.name not in [record.name for record in await app.index.sources()]:
         with held(home / LOCK_FILE):
             await check(source)  # a path with a typing error is not remembered
-    reading = ingest.reading()
-    reader: Reader = factory("reader")(reading)
-    options = SyncOptions(
-        access=shelf.access or access.documents(),
-        folders=access.rules(),
-        levels=access.levels,
-        location=shelf.location,
-        links=shelf.remote.link if shelf.remote else "",
-        max_file_bytes=ingest.max_file_bytes,
-        mask_secrets=ingest.mask_secrets,
-        converters=factory("converters")(reading),
-        reader=reader,
-        reading=reading,
-        loss_share=ingest.shrink_limit,
-        allow_loss=allow_loss or shelf.kind in NAMES,
-    )
-    with closing(reader):
+    with reading(app.settings) as options:
         report = await sync(
             source,
             app.index,
             app.embedder,
             lock=home / LOCK_FILE,
-            options=options,
+            options=replace(
+                options,
+                access=shelf.access or options.access,
+                location=shelf.location,
+                links=shelf.remote.link if shelf.remote else "",
+                allow_loss=allow_loss or shelf.kind in NAMES,
+            ),
             progress=progress,
         )
     progress.begin("calibrating", None)
@@ -131,6 +120,26 @@ async def sync_shelf(
     finally:
         progress.end()
     return report
+
+
+@contextmanager
+def reading(settings: Settings) -> Iterator[SyncOptions]:
+    """How documents are read by the settings, with a reader that is closed at the end."""
+    ingest, access = settings.ingest, settings.access
+    limits = ingest.reading()
+    reader: Reader = factory("reader")(limits)
+    with closing(reader):
+        yield SyncOptions(
+            access=access.documents(),
+            folders=access.rules(),
+            levels=access.levels,
+            max_file_bytes=ingest.max_file_bytes,
+            mask_secrets=ingest.mask_secrets,
+            converters=factory("converters")(limits),
+            reader=reader,
+            reading=limits,
+            loss_share=ingest.shrink_limit,
+        )
 
 
 async def readable_sources(index: KnowledgeIndex, scope: Scope) -> list[SourceRecord]:

@@ -15,8 +15,7 @@ from bot.auditor import TERMINAL
 from bot.cli.lookup import source_types
 from bot.cli.output import to_json
 from bot.errors import SettingsError, SourceError
-from bot.handed_in import Understood, understand
-from bot.ingest.secrets import mask
+from bot.handed_in import Understood, text_of, understand
 from bot.kept import NAMES, Kept, KeptDocuments, file_name
 from bot.library import sync_kept
 from bot.ports import FileState, SourceFile
@@ -141,7 +140,8 @@ async def show(settings: Settings, terminal: Terminal, name: str) -> None:
             words = ", ".join(value) if isinstance(value, tuple) else str(value)
             terminal.plain(f"{key.replace('_', ' ')}: {words}")
     terminal.plain("")
-    terminal.plain(mask(store.data(kept).decode("utf-8", "replace")))
+    file = SourceFile(file_name(kept.name), store.data(kept))
+    terminal.plain(await text_of(settings, file))
 
 
 async def publish(settings: Settings, terminal: Terminal, name: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_kit import Belay
+from fpdf import FPDF
 
 from bot.ingest.lock import held
 
@@ -57,6 +58,18 @@ def test_a_file_is_told_kept_found_replaced_and_deleted(belay: Belay) -> None:
     assert belay("documents", "--json").json == []
     assert found(belay, "when does the ledger close") == []  # SC-16
     assert not [*(belay.home / "uploads" / "contents").iterdir()]
+
+
+def test_a_pdf_is_taken_as_a_sync_reads_it(belay: Belay) -> None:
+    page = FPDF()
+    page.add_page()
+    page.set_font("Helvetica", size=12)
+    page.multi_cell(0, 8, "The ledger gateway listens on port 8443 and restarts at night.")
+    added = belay("add", file(belay, "gateway.pdf", bytes(page.output())))
+    assert added.code == 0, added.err
+    [row] = belay("documents", "--json").json
+    assert "8443 and restarts" in belay("documents", "show", row["id"]).out
+    assert "8443" in belay("ask", "which port does the ledger gateway listen on").out
 
 
 def test_a_rebuilt_index_holds_what_was_handed_in(belay: Belay) -> None:
