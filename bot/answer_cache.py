@@ -43,12 +43,44 @@ class AnswerCache:
     readable: Readable
     seconds: float
 
-    async def get(self, question: Question) -> Finished | None:
+    async def once(self, question: Question, make: Callable[[], Awaitable[Finished]]) -> Finished:
+        """What is kept, or else what `make` returns, kept for others if they may get it."""
+        key = await self.key(question)
+        kept = await self.get(key, question)
+        if kept is not None:
+            return kept
+        finished = await make()
+        await self.keep(key, question, finished)
+        return finished
+
+    async def key(self, question: Question) -> str:
+        """Names the question, its audience and the state of the index at this moment; "" when the
+        answer depends on more than that, or the index cannot tell."""
+        if question.history or question.web_first:
+            return ""
+        try:
+            state = await self.revision()
+        except StorageError as error:
+            _log.warning("answers are made anew: %s", error)
+            return ""
+        scope = question.scope
+        parts: list[Any] = [
+            state,
+            " ".join(question.text.split()),
+            question.web_allowed,
+            scope.tenant,
+            sorted(scope.levels),
+            sorted(sorted(labels) for labels in scope.readers),
+            sorted(scope.source_types) if scope.source_types is not None else None,
+            scope.place,
+        ]
+        return f"answer:{sha256(repr(parts).encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+    async def get(self, key: str, question: Question) -> Finished | None:
         """The answer under this question's id, or None: then it is to be made."""
-        if not _alone(question):
+        if not key:
             return None
         try:
-            key = await self._key(question)
             kept = await self.cache.get(key)
             if kept is not None:  # whoever is given it may have it forgotten
                 await self.cache.put(_of(question.id), key, self.seconds)
@@ -63,12 +95,12 @@ class AnswerCache:
             replace(finished.trace, question_id=question.id, question=question.text, calls=()),
         )
 
-    async def keep(self, question: Question, finished: Finished) -> None:
-        """Keeps an answer if others may get it as well."""
-        if not (_alone(question) and _lasting(finished)):
+    async def keep(self, key: str, question: Question, finished: Finished) -> None:
+        """Keeps an answer if others may get it as well. `key` is from before it was made: what an
+        index said that has changed meanwhile is given to nobody."""
+        if not (key and _lasting(finished)):
             return
         try:
-            key = await self._key(question)
             value = _FINISHED.dump_json(finished).decode()
             await self.cache.put(_of(question.id), key, self.seconds)
             await self.cache.put(key, value, self.seconds)
@@ -82,20 +114,6 @@ class AnswerCache:
             key = await self.cache.get(_of(name))
             if key is not None:
                 await self.cache.drop([key, _of(name)])
-
-    async def _key(self, question: Question) -> str:
-        scope = question.scope
-        parts: list[Any] = [
-            await self.revision(),
-            " ".join(question.text.split()),
-            question.web_allowed,
-            scope.tenant,
-            sorted(scope.levels),
-            sorted(sorted(labels) for labels in scope.readers),
-            sorted(scope.source_types) if scope.source_types is not None else None,
-            scope.place,
-        ]
-        return f"answer:{sha256(repr(parts).encode('utf-8', 'surrogatepass')).hexdigest()}"
 
     async def _may_read(self, finished: Finished, scope: Scope) -> bool:
         """A document may have come out of force, or been closed to some, since."""
@@ -126,11 +144,6 @@ def answer_cache(app: App, server: SharedServer | None) -> AnswerCache | None:
 
 def _of(question_id: str) -> str:
     return f"answer-of:{question_id}"
-
-
-def _alone(question: Question) -> bool:
-    """Whether nothing but its words and its audience decides on the answer."""
-    return not question.history and not question.web_first
 
 
 def _lasting(finished: Finished) -> bool:

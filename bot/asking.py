@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 
 from bot import buttons, logs
 from bot.answer_cache import AnswerCache
@@ -179,16 +180,13 @@ class Asking:
 
     async def _made_once(self, question: Question, conversation: Conversation | None) -> Finished:
         """The answer that others of this audience got a moment ago, or a new one."""
-        kept = await self._answers.get(question) if self._answers else None
-        if kept is not None:
-            return kept
+        make = partial(self._made, question, conversation)
+        return await (self._answers.once(question, make) if self._answers else make())
+
+    async def _made(self, question: Question, conversation: Conversation | None) -> Finished:
         if conversation is None:
-            finished = await self.machine.answer(question)
-        else:
-            finished = await self._streamed(question, conversation)
-        if self._answers is not None:
-            await self._answers.keep(question, finished)
-        return finished
+            return await self.machine.answer(question)
+        return await self._streamed(question, conversation)
 
     async def _streamed(self, question: Question, conversation: Conversation) -> Finished:
         language = question_language(question.text)
