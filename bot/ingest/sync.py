@@ -97,6 +97,7 @@ class _Run:
         self._origin = Origin(source.name, access, source.uri)
         self._rules = rules(options, access)
         self._known: Mapping[str, FileRecord] = {}
+        self._marks: Mapping[str, Fingerprint] = {}  # of those that were indexed
         self._now: dict[str, FileRecord] = {}  # every file seen, as it is after this run
         self._pending: list[tuple[Document, Fingerprint]] = []
         self._emptied: list[FileRecord] = []  # indexed before, nothing to index now
@@ -107,6 +108,11 @@ class _Run:
         """Runs, and leaves word in the index of how it ended."""
         started = time.monotonic()
         self._known = await self._index.records(self._source.name)
+        self._marks = {
+            path: Fingerprint.parse(record.fingerprint)
+            for path, record in self._known.items()
+            if record.state is FileState.INDEXED
+        }
         await self._save(SyncState.RUNNING, files=self._known)
         try:
             await self._run()
@@ -134,15 +140,10 @@ class _Run:
 
     def _versions(self, without: Collection[str] = ()) -> dict[str, str]:
         """The files that need no reading while their source says that they are as they were."""
-        marks = {
-            path: Fingerprint.parse(record.fingerprint)
-            for path, record in self._known.items()
-            if record.state is FileState.INDEXED and path not in without
-        }
         return {
             path: mark.revision
-            for path, mark in marks.items()
-            if mark.revision and mark.rules == self._rules
+            for path, mark in self._marks.items()
+            if mark.revision and mark.rules == self._rules and path not in without
         }
 
     async def _take(self, item: SourceFile | Skipped | Unchanged) -> None:
@@ -156,15 +157,13 @@ class _Run:
             mark = digest(f"{item.reason} {item.detail}".encode())
             await self._skip(item, Fingerprint(mark, "", self._rules))
             return
-        known = self._known.get(item.path)
-        indexed = known is not None and known.state is FileState.INDEXED
-        before = Fingerprint.parse(known.fingerprint) if known and indexed else None
+        before = self._marks.get(item.path)
         superseded = (before.superseded if before else False) or item.path in self._superseded
         reading = self._unchanged(item, before, superseded) if len(item.data) < _SMALL else None
         if reading is None:
             reading = await asyncio.to_thread(self._read, item, before, superseded)
         self._superseded.update(reading.supersedes)
-        await self._store(item.path, _with_revision(reading, item.revision))
+        await self._store(item.path, reading)
 
     def _read(self, file: SourceFile, before: Fingerprint | None, superseded: bool) -> _Reading:
         """Decodes and cuts a file, unless its content and the rules are what they were `before`,
@@ -181,6 +180,8 @@ class _Run:
         result = document(text, self._origin, self._options, superseded=superseded)
         if isinstance(result, Skipped):
             return _Reading(fingerprint, skipped=result)
+        if not result.supersedes:  # one that replaces others is read to know which ones
+            fingerprint = replace(fingerprint, revision=file.revision)
         return _Reading(fingerprint, result, supersedes=result.supersedes)
 
     def _unchanged(
@@ -290,7 +291,7 @@ class _Run:
                 superseded = item.path in self._superseded
                 reading = await asyncio.to_thread(self._read, item, None, superseded)
                 if reading.document is not None:
-                    await self._store(item.path, _with_revision(reading, item.revision))
+                    await self._store(item.path, reading)
         await self._flush()
 
     def _refuse_loss(self) -> None:
@@ -342,9 +343,3 @@ class _Run:
                 message=message,
             )
         )
-
-
-def _with_revision(reading: _Reading, revision: str) -> _Reading:
-    """A file that replaces others has to be read to know which ones."""
-    kept = "" if reading.supersedes else revision
-    return replace(reading, fingerprint=replace(reading.fingerprint, revision=kept))
