@@ -19,6 +19,7 @@ from pathlib import Path
 from bot.errors import SourceError
 from bot.ingest.choice import GIT, Choice, refused_name
 from bot.ingest.document import POINTER_BYTES, is_pointer, refusal
+from bot.ingest.links import in_a_link
 from bot.ingest.options import MAX_FILE_BYTES, SyncOptions
 from bot.ingest.report import Reason
 from bot.ingest.secrets import is_secret_file
@@ -27,7 +28,6 @@ from graph.model import SourceType
 
 _AT_ONCE, _FILES_AT_ONCE = 1_000_000, 64  # bytes and files that are read ahead
 _SUBMODULE = re.compile(r"^\s*path\s*=\s*(.+?)\s*$", re.MULTILINE)
-_IN_A_LINK = str.maketrans({ch: f"%{ord(ch):02X}" for ch in ' %#?()<>[]"`'})
 _REMEDY = "Check the path and the permissions, or that the folder is mounted."
 
 
@@ -64,7 +64,7 @@ class Folder(Source):
 
     def uri(self, path: str, line: int) -> str:
         """`path#L12`, with the characters escaped that end a link in Markdown."""
-        return f"{path.translate(_IN_A_LINK)}#L{line}"
+        return f"{in_a_link(path)}#L{line}"
 
     async def files(self) -> AsyncIterator[SourceFile | Skipped]:
         """Every file below the root. Raises SourceError when there is no folder or it is empty."""

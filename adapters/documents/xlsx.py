@@ -17,6 +17,7 @@ from openpyxl.utils import get_column_letter
 from adapters.documents.package import office_parts
 from adapters.documents.tables import Page, Row, write
 from bot.ingest.frontmatter import Issue
+from bot.ingest.links import in_a_link
 from bot.ingest.parse import Converted
 from bot.ingest.reader import ReadingLimits, Refused
 from bot.ingest.report import Reason
@@ -24,7 +25,6 @@ from bot.ingest.report import Reason
 _UNSAVED = re.compile(rb"</f>\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>|<f[^>]*/>\s*(?:<v\s*/>)?\s*</c>")
 _ZEROS = re.compile(r"0{2,}")
 _DIGITS = 15  # significant digits that Excel keeps
-_IN_A_LINK = str.maketrans({ch: f"%{ord(ch):02X}" for ch in ' %#?()<>[]"`'})
 
 
 def convert(data: bytes, limits: ReadingLimits) -> Converted:
@@ -62,12 +62,12 @@ def _sheet(page: Page, name: str, sheet: Any, limits: ReadingLimits) -> Iterator
             break
         wide = wide or len(cells) > limits.columns
         texts = tuple(shown(cell.value, _format(cell)) for cell in cells[: limits.columns])
-        rows.append(Row(texts, f"{place}!A{number}".translate(_IN_A_LINK)))
+        rows.append(Row(texts, in_a_link(f"{place}!A{number}")))
     if wide:
         last = get_column_letter(limits.columns)
         yield Issue(0, f"sheet {name!r}: columns after {last} were not read")
     if any(any(row.cells) for row in rows):
-        page.text(f"## {name}", f"{place}!A1".translate(_IN_A_LINK))
+        page.text(f"## {name}", in_a_link(f"{place}!A1"))
         page.text("")
         write(page, rows)
 

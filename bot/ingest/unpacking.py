@@ -12,14 +12,13 @@ from dataclasses import replace
 
 from bot.ingest.document import is_pointer, refusal
 from bot.ingest.formats import ARCHIVES, misnamed, suffix_of
+from bot.ingest.links import in_a_link
 from bot.ingest.options import SyncOptions
 from bot.ingest.reader import Reader, Refused
 from bot.ingest.report import Reason
 from bot.ports import Skipped, Source, SourceFile
 from bot.versioned import Unchanged, Versioned
 from graph.model import SourceType
-
-_IN_A_LINK = str.maketrans({ch: f"%{ord(ch):02X}" for ch in ' %#?()<>[]"`'})
 
 
 class Unpacking(Source, Versioned):
@@ -43,34 +42,31 @@ class Unpacking(Source, Versioned):
         for archive in self._archives:
             if path.startswith(f"{archive}/"):
                 place = self._source.uri(archive, 1).partition("#")[0]
-                return f"{place}#{path[len(archive) + 1 :].translate(_IN_A_LINK)}"
+                return f"{place}#{in_a_link(path[len(archive) + 1 :])}"
         return self._source.uri(path, line)
 
     async def files(self) -> AsyncIterator[SourceFile | Skipped]:
         """The files of the source, and in place of each archive what it holds."""
-        async for item in self._source.files():
-            for part in await self._parts(item):
-                yield part
+        async for item in self.files_since({}):
+            if not isinstance(item, Unchanged):
+                yield item
 
     async def files_since(
         self, versions: Mapping[str, str]
     ) -> AsyncIterator[SourceFile | Skipped | Unchanged]:
         """As the source does it, if it can. What an archive holds is read every time."""
-        if not isinstance(self._source, Versioned):
-            async for item in self.files():
+        async for item in self._offered(versions):
+            if not isinstance(item, SourceFile) or suffix_of(item.path) not in ARCHIVES:
                 yield item
-            return
-        async for found in self._source.files_since(versions):
-            if isinstance(found, Unchanged):
-                yield found
                 continue
-            for part in await self._parts(found):
+            for part in await asyncio.to_thread(self._opened, item):
                 yield part
 
-    async def _parts(self, item: SourceFile | Skipped) -> list[SourceFile | Skipped]:
-        if isinstance(item, Skipped) or suffix_of(item.path) not in ARCHIVES:
-            return [item]
-        return await asyncio.to_thread(self._opened, item)
+    def _offered(
+        self, versions: Mapping[str, str]
+    ) -> AsyncIterator[SourceFile | Skipped | Unchanged]:
+        source = self._source
+        return source.files_since(versions) if isinstance(source, Versioned) else source.files()
 
     def _opened(self, archive: SourceFile) -> list[SourceFile | Skipped]:
         reader = self._options.reader
