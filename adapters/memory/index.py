@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from bot.errors import IndexIncompatible
+from adapters.index_mismatch import other_question, other_tools, other_vectors
 from bot.ports import Chunk, FileRecord, IndexInfo, KnowledgeIndex, SourceRecord, Stored
-from graph.errors import IndexEmpty, IndexMismatch, StoreError
+from graph.errors import IndexEmpty, StoreError
 from graph.model import LANGUAGES, Access, Document, Passage, Scope
 from graph.ports import Candidate, Search, Vector
 from graph.profile import Profile
@@ -20,7 +20,6 @@ Place = tuple[str, str]  # source, path
 Text = tuple[Access, str]  # access rule, content hash: findable once
 
 _SATURATION = 1.2  # k1 of BM25
-_REBUILD = "Run `belay sync --rebuild` to build the index again with what is configured now."
 
 
 class MemoryIndex(KnowledgeIndex):
@@ -73,11 +72,7 @@ class MemoryIndex(KnowledgeIndex):
     async def begin(self, embedder: str, dimension: int, chunker: str) -> None:
         built_with = (self._info.embedder, self._info.dimension, self._info.chunker)
         if self._findable and built_with != (embedder, dimension, chunker):
-            raise IndexIncompatible(
-                f"The index was built with {_tools(*built_with)}; "
-                f"what is configured now is {_tools(embedder, dimension, chunker)}.",
-                _REBUILD,
-            )
+            raise other_tools(built_with, (embedder, dimension, chunker))
         self._info = replace(self._info, embedder=embedder, dimension=dimension, chunker=chunker)
 
     async def records(self, source: str) -> Mapping[str, FileRecord]:
@@ -93,11 +88,7 @@ class MemoryIndex(KnowledgeIndex):
     async def replace(self, source: str, record: FileRecord, chunks: Sequence[Chunk]) -> int:
         other = {len(chunk.vector) for chunk in chunks} - {self._info.dimension}
         if other:
-            raise IndexIncompatible(
-                f"The index has vectors of {self._info.dimension} dimensions, the embedder gave "
-                f"{max(other)}.",
-                _REBUILD,
-            )
+            raise other_vectors(self._info.dimension, max(other))
         place = (source, record.path)
         distinct = _distinct(chunks)
         self._records[place] = record
@@ -196,10 +187,7 @@ class MemoryIndex(KnowledgeIndex):
         if search.vector is None or not self._findable:
             return []
         if len(search.vector) != self._info.dimension:
-            raise IndexMismatch(
-                f"The index has vectors of {self._info.dimension} dimensions, the question has "
-                f"{len(search.vector)}. {_REBUILD}"
-            )
+            raise other_question(self._info.dimension, len(search.vector))
         found: list[Chunk] = []
         for language in LANGUAGES:
             spoken = [chunk for chunk in chunks if chunk.passage.language == language]
@@ -217,10 +205,6 @@ def _best_matches(chunks: Sequence[Chunk], terms: Sequence[str], limit: int) -> 
     scores = (counts / (counts + _SATURATION)) @ rarity
     order = np.argsort(-scores)[:limit]
     return [chunks[place] for place in order if scores[place] > 0]
-
-
-def _tools(embedder: str, dimension: int, chunker: str) -> str:
-    return f"the embedder {embedder!r} ({dimension} dimensions) and the chunker {chunker!r}"
 
 
 def _text(chunk: Chunk) -> Text:

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import ParamSpec, TypeVar
-from zipfile import BadZipFile
 
+from adapters.index_mismatch import other_question, other_tools, other_vectors, profile_of
 from adapters.sqlite import adopting, reading, rows, writing
 from adapters.sqlite.audiences import Audiences
 from adapters.sqlite.batch import Batch
@@ -23,7 +23,6 @@ from adapters.sqlite.schema import SCHEMA
 from adapters.sqlite.vectors import Vectors
 from adapters.sqlite.words import best_matches, mentioned_terms
 from bot.adopting import Adopting
-from bot.errors import IndexIncompatible
 from bot.ports import (
     Chunk,
     FileRecord,
@@ -32,14 +31,13 @@ from bot.ports import (
     SourceRecord,
     Stored,
 )
-from graph.errors import IndexEmpty, IndexMismatch, StoreError
+from graph.errors import IndexEmpty, StoreError
 from graph.model import Document, Passage, Scope
 from graph.ports import Candidate, Search, Vector
 from graph.profile import Profile
 from graph.terms import TermCounts
 
 _PAGE = 512  # chunks that are read at a time
-_REBUILD = "Run `belay sync --rebuild` to build the index again with what is configured now."
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -113,11 +111,7 @@ class SqliteIndex(KnowledgeIndex, Adopting):
             built_with = (info.embedder, info.dimension, info.chunker)
             wanted = (embedder, dimension, chunker)
             if info.chunks and built_with != wanted:
-                raise IndexIncompatible(
-                    f"The index was built with {_tools(*built_with)}; "
-                    f"what is configured now is {_tools(*wanted)}.",
-                    _REBUILD,
-                )
+                raise other_tools(built_with, wanted)
             connection.execute("UPDATE meta SET embedder = ?, dimension = ?, chunker = ?", wanted)
 
         await asyncio.to_thread(self._write, name)
@@ -276,37 +270,20 @@ class SqliteIndex(KnowledgeIndex, Adopting):
             if known is not None and known[0] == row[0]:
                 return known
             (data,) = connection.execute("SELECT data FROM profile").fetchone()
-            return row[0], _parse_profile(data)
+            return row[0], profile_of(data)
 
         with self._profile_lock:
             self._profile = self._retrieve(read)
             return self._profile[1]
 
 
-def _parse_profile(data: bytes) -> Profile:
-    try:
-        return Profile.from_bytes(data)
-    except (ValueError, KeyError, BadZipFile) as error:
-        raise IndexMismatch(f"The index has a profile of another version. {_REBUILD}") from error
-
-
-def _tools(embedder: str, dimension: int, chunker: str) -> str:
-    return f"the embedder {embedder!r} ({dimension} dimensions) and the chunker {chunker!r}"
-
-
 def _check_dimension(connection: sqlite3.Connection, chunks: Sequence[Chunk]) -> None:
     (dimension,) = connection.execute("SELECT dimension FROM meta").fetchone()
     other = {len(chunk.vector) for chunk in chunks} - {dimension}
     if other:
-        raise IndexIncompatible(
-            f"The index has vectors of {dimension} dimensions, the embedder gave {max(other)}.",
-            _REBUILD,
-        )
+        raise other_vectors(dimension, max(other))
 
 
 def _check_question(vector: Vector, dimension: int) -> None:
     if len(vector) != dimension:
-        raise IndexMismatch(
-            f"The index has vectors of {dimension} dimensions, the question has {len(vector)}. "
-            f"{_REBUILD}"
-        )
+        raise other_question(dimension, len(vector))

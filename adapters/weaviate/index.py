@@ -7,7 +7,6 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
-from zipfile import BadZipFile
 
 from weaviate import WeaviateAsyncClient
 from weaviate.classes.query import Filter
@@ -17,6 +16,7 @@ from weaviate.exceptions import (
     WeaviateStartUpError,
 )
 
+from adapters.index_mismatch import other_question, other_tools, other_vectors, profile_of
 from adapters.weaviate.checks import findings
 from adapters.weaviate.connection import alive, connect
 from adapters.weaviate.facts import Facts, Stamp, Tools
@@ -29,7 +29,7 @@ from adapters.weaviate.rows import exact
 from adapters.weaviate.schema import SCHEMA, Collections
 from adapters.weaviate.scopes import findable
 from adapters.weaviate.writing import Writing
-from bot.errors import IndexIncompatible, StorageError
+from bot.errors import StorageError
 from bot.ports import (
     Checkable,
     Chunk,
@@ -40,13 +40,11 @@ from bot.ports import (
     SourceRecord,
     Stored,
 )
-from graph.errors import IndexEmpty, IndexMismatch, StoreError
+from graph.errors import IndexEmpty, StoreError
 from graph.model import Document, Passage, Scope
 from graph.ports import Candidate, Search, Vector
 from graph.profile import Profile
 from graph.terms import TermCounts
-
-_REBUILD = "Run `belay sync --rebuild` to build the index again with what is configured now."
 
 _log = logging.getLogger(__name__)
 
@@ -146,11 +144,7 @@ class WeaviateIndex(KnowledgeIndex, Checkable):
             if tools.names == wanted:
                 return
             if await self._stored(self._count()):
-                raise IndexIncompatible(
-                    f"The index was built with {_described(*tools.names)}; "
-                    f"what is configured now is {_described(*wanted)}.",
-                    _REBUILD,
-                )
+                raise other_tools(tools.names, wanted)
             if tools.dimension not in (0, dimension):
                 await self._stored(self.collections.renew("Chunks"))
             await self._save_tools(
@@ -266,21 +260,14 @@ class WeaviateIndex(KnowledgeIndex, Checkable):
         if lengths - {self._dimension}:
             self._dimension = (await self._stored(self._facts.tools())).dimension
         if other := lengths - {self._dimension}:
-            raise IndexIncompatible(
-                f"The index has vectors of {self._dimension} dimensions, the embedder gave "
-                f"{max(other)}.",
-                _REBUILD,
-            )
+            raise other_vectors(self._dimension, max(other))
 
     async def _check_question(self, vector: Vector) -> None:
         """Raises IndexMismatch when the index has chunks of another dimension."""
         self._dimension = (await self._retrieved(self._facts.tools())).dimension
         chunks = await self._retrieved(self._count())
         if chunks and len(vector) != self._dimension:
-            raise IndexMismatch(
-                f"The index has vectors of {self._dimension} dimensions, the question has "
-                f"{len(vector)}. {_REBUILD}"
-            )
+            raise other_question(self._dimension, len(vector))
 
     async def _count(self) -> int:
         return await count(self.collections.chunks, findable())
@@ -310,7 +297,7 @@ class WeaviateIndex(KnowledgeIndex, Checkable):
             raise kind("The index has no profile yet: run `belay sync`.")
         if self._profile is None or self._profile[0] != stamp:
             data = await self._facts.profile()
-            self._profile = stamp, await asyncio.to_thread(_parse_profile, data)
+            self._profile = stamp, await asyncio.to_thread(profile_of, data)
         return self._profile[1]
 
     async def _retrieved(self, work: Awaitable[T]) -> T:
@@ -332,14 +319,3 @@ class WeaviateIndex(KnowledgeIndex, Checkable):
             if not late(error) or await alive(self._client, self._waits.look):
                 raise
             raise WeaviateStartUpError("It does not answer.") from error
-
-
-def _parse_profile(data: bytes) -> Profile:
-    try:
-        return Profile.from_bytes(data)
-    except (ValueError, KeyError, BadZipFile) as error:
-        raise IndexMismatch(f"The index has a profile of another version. {_REBUILD}") from error
-
-
-def _described(embedder: str, dimension: int, chunker: str) -> str:
-    return f"the embedder {embedder!r} ({dimension} dimensions) and the chunker {chunker!r}"
