@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from multiprocessing.connection import Connection
 from pathlib import Path
+
+from wall import Wall
 
 from adapters.sqlite.inbox import SqliteInbox
 from bot.chat import Incoming, Reply
@@ -13,30 +14,6 @@ from bot.inbox import Desk, DeskOptions
 from bot.ports import Conversation
 
 OPTIONS = DeskOptions(lease=1.0, poll=0.05)
-
-
-class _Wall(Conversation):
-    """A platform that never forgets: every message is one line of a file, written at once."""
-
-    def __init__(self, path: Path, event: Incoming) -> None:
-        self._path, self._event = path, event
-
-    async def progress(self, stage: str) -> None:
-        return None
-
-    async def stream(self, markdown: str) -> None:
-        return None
-
-    async def answer(self, reply: Reply) -> None:
-        await asyncio.sleep(0)
-        line = f"{self._event.message_id}\t{reply.markdown}\n".encode()
-        wall = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        os.write(wall, line)
-        os.close(wall)
-        await asyncio.sleep(0)
-
-    async def say(self, reply: Reply) -> None:
-        return None
 
 
 def answer_until_killed(report: Connection, home: Path) -> None:
@@ -50,7 +27,7 @@ def answer_until_killed(report: Connection, home: Path) -> None:
 
     async def work() -> None:
         inbox = await SqliteInbox.open(home / "inbox.db")
-        desk = Desk(inbox, lambda event: _Wall(home / "wall", event), handle, options=OPTIONS)
+        desk = Desk(inbox, lambda event: Wall(home / "wall", event), handle, options=OPTIONS)
         async with asyncio.TaskGroup() as group:
             group.create_task(desk.run())
             while await inbox.waiting():
