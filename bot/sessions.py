@@ -49,12 +49,8 @@ class SessionTurn:
 
     def moved(self, old: str, new: str) -> SessionTurn:
         """The turn after its place "platform:id:" has got a new id."""
-        renamed = {
-            name: new + key.removeprefix(old)
-            for name in ("conversation", "talk")
-            if (key := str(getattr(self, name))).startswith(old)
-        }
-        return replace(self, **renamed)  # type: ignore[arg-type]  # both are strings
+        conversation = _renamed(self.conversation, old, new)
+        return replace(self, conversation=conversation, talk=_renamed(self.talk, old, new))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +124,7 @@ def is_verified(answer: Answer) -> bool:
     cited = [item.passage.source_type for item in answer.citations]
     outside = (SourceType.WEB, SourceType.SESSION)
     return answer.outcome is Outcome.ANSWERED and bool(cited) and not set(cited) & set(outside)
+
+
+def _renamed(key: str, old: str, new: str) -> str:
+    return new + key.removeprefix(old) if key.startswith(old) else key

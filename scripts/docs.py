@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import typer.main
+from typer.core import TyperGroup
 
 from bot.access import Role
 from bot.cli.main import app
@@ -29,7 +30,8 @@ def commands() -> str:
     """Every command with the first sentence of its help."""
     group = typer.main.get_command(app)
     rows = ["| command | what it does |", "|---|---|"]
-    for name, command in group.commands.items():  # type: ignore[attr-defined]
+    assert isinstance(group, TyperGroup)
+    for name, command in group.commands.items():
         rows.append(f"| `belay {name}` | {command.help.strip().splitlines()[0]} |")
     return "\n".join(rows)
 

@@ -48,7 +48,8 @@ async def _trace(settings: Settings, question: str) -> dict[str, Any]:
         await log.add(finished.trace)
         audit = Auditor(open_audit(settings.home, settings.audit))
         await audit(finished, asked, TERMINAL, TERMINAL_PLACE, "why")
-        return json.loads(json.dumps(finished.trace.to_json()))  # type: ignore[no-any-return]
+        row: dict[str, Any] = json.loads(json.dumps(finished.trace.to_json()))
+        return row
 
 
 def head_lines(trace: dict[str, Any]) -> list[str]:
