@@ -38,9 +38,16 @@ def sessions(path: Path, resolve: Resolve) -> Iterator[list[Entry]]:
                     yield _session(json.loads(line), number, resolve)
                 except (ValueError, KeyError, TypeError, AttributeError) as error:
                     raise SourceError(
-                        f"{path.name}, line {number}, is no session: {error!r}.",
+                        f"{path.name}, line {number}, is no session: {_told(error)}.",
                         "Each line is a JSON object with place, at and turns of who and text.",
                     ) from error
+
+
+def _told(error: Exception) -> str:
+    """What is wrong with a line, for whoever wrote it."""
+    if isinstance(error, KeyError):
+        return f"{error.args[0]!r} is missing"
+    return str(error) if isinstance(error, ValueError) else "its parts are not of the right kind"
 
 
 def _session(row: dict[str, Any], number: int, resolve: Resolve) -> list[Entry]:

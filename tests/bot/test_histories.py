@@ -93,6 +93,13 @@ async def test_a_line_that_is_no_session_is_named(tmp_path: Path, row: object) -
         await loaded(lines(tmp_path, SESSION, row))
 
 
+async def test_what_a_line_lacks_is_told_in_words(tmp_path: Path) -> None:
+    row = {name: value for name, value in SESSION.items() if name != "turns"}
+    with pytest.raises(SourceError, match="'turns' is missing") as refused:
+        await loaded(lines(tmp_path, row))
+    assert "Error(" not in str(refused.value)
+
+
 def slack_export(tmp_path: Path, messages: list[dict[str, object]]) -> Path:
     path = tmp_path / "export.zip"
     with ZipFile(path, "w") as archive:
