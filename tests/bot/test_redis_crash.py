@@ -100,12 +100,19 @@ async def _acknowledged(inbox: RedisInbox, asked: Incoming) -> None:
 
 
 async def strike(
-    server: RedisServer, replicas: Replicas, rng: random.Random, struck: list[str]
+    server: RedisServer,
+    replicas: Replicas,
+    rng: random.Random,
+    struck: list[str],
+    enough: asyncio.Event,
 ) -> None:
-    """Kills replicas and Redis in turn, at random moments, until it is cancelled."""
-    while True:
+    """Kills replicas and Redis in turn, at random moments, until it is enough. Whoever was killed
+    last is there again by then."""
+    while not enough.is_set():
         for stroke in rng.sample(("first", "second", "redis killed", "redis stopped"), 4):
             await asyncio.sleep(rng.uniform(*PAUSES))
+            if enough.is_set():
+                return
             struck.append(stroke)
             match stroke:
                 case "first":
@@ -150,12 +157,11 @@ async def test_op_01_rd_05_replicas_and_redis_are_killed_and_every_question_is_a
     with RedisServer(tmp_path / "redis", "--appendonly", "yes") as server:
         replicas = Replicas(server.url, tmp_path)
         with replicas.running(2):
-            striking = asyncio.create_task(strike(server, replicas, rng, struck))
-            await deliver(server.url, asked, rng)
-            striking.cancel()
-            await asyncio.wait([striking])
-            if not striking.cancelled():
-                striking.result()
+            enough = asyncio.Event()
+            async with asyncio.TaskGroup() as group:
+                group.create_task(strike(server, replicas, rng, struck, enough))
+                await deliver(server.url, asked, rng)
+                enough.set()
             server.kill()
             server.start()
             await drained(server.url)
