@@ -49,6 +49,7 @@ from bot.ports import (
 )
 from bot.registry import factory
 from bot.roll import make_access, open_roll
+from bot.schedules import LEADS_FILE
 from bot.session_runs import SessionRuns, open_log
 from bot.sessions import SessionLog
 from bot.settings import Settings
@@ -57,7 +58,7 @@ from bot.threads import FollowedThreads
 from bot.traces import TraceLog
 from graph.model import Scope
 
-INBOX_FILE, THREADS_FILE, LEADS_FILE = "inbox.db", "threads.db", "leads.db"
+INBOX_FILE, THREADS_FILE = "inbox.db", "threads.db"
 
 _SAME_SIGNAL = 0.5  # seconds
 
