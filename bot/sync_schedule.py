@@ -95,7 +95,7 @@ def shown(time: timedelta) -> str:
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= 2 * size or (seconds == size and unit != "d"):
             return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.3g} s"
+    return f"{round(seconds, 1):g} s"
 
 
 def _late(most: timedelta, seed: str, moment: datetime) -> timedelta:

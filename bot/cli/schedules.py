@@ -80,8 +80,10 @@ def _states(one: Standing, now: datetime) -> Iterator[str]:
 
 
 def row(one: Standing, leader: Leader | None) -> dict[str, Any]:
-    """The same for programs."""
+    """The same for programs. Of a sync by hand nobody counted what it did."""
     entry = one.entry
+    names = ("indexed", "unchanged", "removed", "skipped")
+    counts = {name: getattr(entry, name) if entry.by else None for name in names}
     return {
         "schedule": one.schedule.cron or None,
         "time_zone": one.schedule.zone,
@@ -94,10 +96,7 @@ def row(one: Standing, leader: Leader | None) -> dict[str, Any]:
             "ended": entry.ended,
             "result": "never" if entry.started is None else _result(one),
             "error": entry.error,
-            "indexed": entry.indexed,
-            "unchanged": entry.unchanged,
-            "removed": entry.removed,
-            "skipped": entry.skipped,
+            **counts,
             "missed": entry.missed,
             "by": entry.by,
         },

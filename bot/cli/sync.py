@@ -17,6 +17,7 @@ from bot.ingest.watch import watch as watch_folder
 from bot.kept import NAMES
 from bot.library import LOCK_FILE, Shelf, listed_shelves, remove, shelves, sync_shelf
 from bot.ports import FileRecord, FileState, SourceRecord
+from bot.progress import Silent
 from bot.rebuild import rebuilt
 from bot.scheduled_syncs import ScheduledSyncs
 from bot.schedules import opened_schedules
@@ -140,7 +141,7 @@ async def _follow(app: Library, terminal: Terminal, scheduled: Sequence[Shelf]) 
     """Also tells what the scheduled syncs changed."""
 
     async def one(shelf: Shelf) -> SyncReport:
-        report = await _one(app, terminal, shelf, False)
+        report = await sync_shelf(app, shelf, home=app.settings.home, progress=Silent())
         if report.changed:
             for line in report.lines(_SHOWN):
                 terminal.plain(line)

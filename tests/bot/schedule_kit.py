@@ -17,14 +17,16 @@ from bot.schedules import Schedules
 
 START = datetime(2031, 3, 3, 3, 0, tzinfo=UTC)  # later than what the clock of the machine says
 PATIENCE = 60.0  # seconds
-STEP = timedelta(seconds=5)
+STEP = timedelta(seconds=15)
 
 
 @dataclass
 class Clock:
-    """What all processes go by. `leads` are theirs."""
+    """What all processes go by: `now` is told, and `elapsed` wakes whoever sleeps. `leads` are
+    theirs."""
 
     now: datetime = START
+    elapsed: timedelta = timedelta(0)
     leads: dict[str, Process] = field(default_factory=dict)
     processes: list[Process] = field(default_factory=list)
 
@@ -33,16 +35,17 @@ class Clock:
 
     async def passes(self, time: timedelta) -> None:
         """In small steps; at each, every process does what there is to do."""
-        end = self.now + time
-        while self.now < end:
-            await self.jumps(min(STEP, end - self.now))
+        end = self.elapsed + time
+        while self.elapsed < end:
+            step = min(STEP, end - self.elapsed)
+            self.now, self.elapsed = self.now + step, self.elapsed + step
+            for process in self.processes:
+                process.wake()
+            await self.rest()
 
-    async def jumps(self, time: timedelta) -> None:
-        """As after a suspended machine, or when somebody sets the clock, back as well."""
+    def jumps(self, time: timedelta) -> None:
+        """As for a machine that was suspended, or when somebody sets the clock; nobody wakes."""
         self.now += time
-        for process in self.processes:
-            process.wake()
-        await self.rest()
 
     async def rest(self) -> None:
         """Returns when every process waits for the clock, or for the test."""
@@ -80,14 +83,14 @@ class Process(Leadership):
     synced: list[str] = field(default_factory=list)
     held: asyncio.Event | None = None
     died: datetime | None = None
-    _sleepers: list[tuple[datetime, asyncio.Future[None]]] = field(default_factory=list)
+    _sleepers: list[tuple[timedelta, asyncio.Future[None]]] = field(default_factory=list)
     _waits: bool = False
 
     @property
     def rests(self) -> bool:
         """One that leads looks at the clock and signs; one that does not looks who leads."""
         leads = self.clock.leads.get(TASK) is self
-        return self._waits or len(self._sleepers) == (2 if leads else 1)
+        return len(self._sleepers) == 1 + leads - self._waits
 
     def watched(self, sync: Sync) -> Sync:
         async def watched(shelf: Shelf) -> SyncReport:
@@ -103,11 +106,11 @@ class Process(Leadership):
     async def sleep(self, seconds: float) -> None:
         if seconds > 0:
             waking = asyncio.get_running_loop().create_future()
-            self._sleepers.append((self.clock.now + timedelta(seconds=seconds), waking))
+            self._sleepers.append((self.clock.elapsed + timedelta(seconds=seconds), waking))
             await waking
 
     def wake(self) -> None:
-        due = [item for item in self._sleepers if item[0] <= self.clock.now]
+        due = [item for item in self._sleepers if item[0] <= self.clock.elapsed]
         self._sleepers = [item for item in self._sleepers if item not in due]
         for _, waking in due:
             waking.set_result(None)
