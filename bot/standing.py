@@ -10,6 +10,9 @@ from bot.sync_schedule import SyncSchedule
 from bot.timetable import Entry
 
 
+_DOUBLINGS = 60  # beyond every pause that can be set
+
+
 @dataclass(frozen=True, slots=True)
 class Pacing:
     """How scheduled syncs are paced. The pause after a failure is `retry`, doubled with each
@@ -23,8 +26,8 @@ class Pacing:
     lease: timedelta = timedelta(seconds=60)  # until a process that died is replaced
 
     def pause(self, failures: int) -> timedelta:
-        doubled: float = 2.0 ** min(failures - 1, 40)
-        return min(self.retry * doubled, self.retry_most)
+        most = self.retry_most / self.retry
+        return self.retry * min(2.0 ** min(failures - 1, _DOUBLINGS), most)
 
 
 @dataclass(frozen=True, slots=True)
