@@ -9,7 +9,6 @@ from bot.ports import SourceRecord, SyncState
 from bot.sync_schedule import SyncSchedule
 from bot.timetable import Entry
 
-
 _DOUBLINGS = 60  # beyond every pause that can be set
 
 

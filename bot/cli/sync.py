@@ -47,10 +47,22 @@ async def sync(settings: Settings, terminal: Terminal, choices: Choices) -> None
         if choices.rebuild:
             async with rebuilt(app, chosen, terminal.progress()) as beside:
                 await _sync(beside, terminal, chosen, choices, terminal.plain)
+        elif choices.watch and any(shelf.schedule for shelf in chosen):
+            await _tried(app, terminal, chosen, choices)
         else:
             await _sync(app, terminal, chosen, choices, terminal.plain)
         if choices.watch:
             await _watch(app, terminal, chosen)
+
+
+async def _tried(
+    app: Library, terminal: Terminal, chosen: Sequence[Shelf], choices: Choices
+) -> None:
+    """The first sync of sources that are tried again by their schedules."""
+    try:
+        await _sync(app, terminal, chosen, choices, terminal.plain)
+    except (SourceError, SyncBusy) as error:
+        terminal.note(f"{error} {error.remedy}")
 
 
 async def bring_up_to_date(app: Library, terminal: Terminal) -> None:
