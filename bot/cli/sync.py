@@ -20,7 +20,7 @@ from bot.ports import FileRecord, FileState, SourceRecord
 from bot.progress import Silent
 from bot.rebuild import rebuilt
 from bot.scheduled_syncs import ScheduledSyncs
-from bot.schedules import opened_schedules
+from bot.schedules import looked_after, opened_schedules
 from bot.settings import Settings
 from bot.terminal import Terminal
 from graph.errors import GraphError
@@ -66,14 +66,13 @@ async def _tried(
 
 
 async def bring_up_to_date(app: Library, terminal: Terminal) -> None:
-    """Syncs every known source, without those that were read before and have a schedule, which
-    looks after them. Raises SourceError when there is none, or when one failed.
+    """Syncs every known source, without those that their schedules look after. Raises SourceError
+    when there is none, or when one failed.
 
     What it reports is not what was asked for, so it stays off standard output.
     """
-    read = {record.name for record in await app.index.sources() if record.chunks}
-    known = await shelves(app, [])
-    chosen = [shelf for shelf in known if shelf.schedule is None or shelf.name not in read]
+    left = await looked_after(app.settings, app.index)
+    chosen = [shelf for shelf in await shelves(app, []) if shelf.name not in left]
     await _sync(app, terminal, chosen, Choices(), terminal.note)
 
 

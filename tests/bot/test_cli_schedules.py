@@ -88,6 +88,12 @@ def desk(tmp_path: Path) -> Desk:
     return desk
 
 
+def complete(row: dict[str, Any]) -> bool:
+    """A scheduled sync was."""
+    last = row["schedule"]["last_run"]
+    return bool(last["by"]) and last["result"] == "complete"
+
+
 def folder(name: str, *lines: str) -> str:
     return "\n".join(("[[sources]]", f'path = "{name}"', *lines, ""))
 
@@ -161,7 +167,8 @@ def test_a_second_process_takes_over_after_the_first_was_killed(desk: Desk) -> N
 def test_a_server_that_is_away_costs_neither_the_start_nor_an_answer(desk: Desk) -> None:
     """OP-11: the old state answers; the error and the next try can be seen."""
     desk.settings(desk.source("vault", 'kind = "vault"'), FAST)
-    assert desk.belay("sync").code == 0
+    with desk.watching():
+        desk.until(lambda rows: bool(rows) and complete(rows["vault"]))
     desk.repository.rename(desk.folder / "away")
     process = desk.belay.start("run")
     try:
@@ -179,6 +186,22 @@ def test_a_server_that_is_away_costs_neither_the_start_nor_an_answer(desk: Desk)
     assert "4400" in ended.out
     assert "not synced: " not in ended.err  # the start left it to the schedule
     assert "times in a row: " in desk.belay("sources").out
+
+
+def test_other_readers_of_a_source_count_from_the_next_start_on(desk: Desk) -> None:
+    """SC-16: the start leaves a source to its schedule only as long as it is read as before."""
+    slow = FAST.replace('vault = "1s"', 'vault = "30d"')
+    desk.settings(desk.source("vault", 'kind = "vault"'), FAST)
+    with desk.watching() as process:
+        lines_until(process, "vault: 1 indexed")
+        desk.until(lambda rows: complete(rows["vault"]))
+    vault = desk.source("vault", 'kind = "vault"')
+    desk.settings(vault, slow)
+    assert "Reading vault" not in desk.belay("run", typed=f"{QUESTION}\n").err
+    desk.settings(vault, 'audience = "director"', slow)
+    closed = desk.belay("run", typed="")
+    assert "Reading vault" in closed.err
+    assert "4400" not in desk.belay("ask", QUESTION, "--level", "staff").out
 
 
 def test_doctor_tells_that_nobody_runs_the_syncs(desk: Desk) -> None:
