@@ -28,6 +28,9 @@ from graph.model import SourceType
 
 _VAULT = SourceType.VAULT
 _SHOWN = 5  # skipped files listed under each reason
+_GIVE_SCHEDULE = (
+    'Give it one under [[sources]], such as schedule = "*/15 * * * *"; `belay run` keeps it, too.'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ class Choices:
 async def sync(settings: Settings, terminal: Terminal, choices: Choices) -> None:
     async with opened_library(settings) as app:
         chosen = await shelves(app, choices.folders, every=choices.rebuild)
+        if choices.watch:
+            _refuse_to_wait(chosen)
         if choices.rebuild:
             async with rebuilt(app, chosen, terminal.progress()) as beside:
                 await _sync(beside, terminal, chosen, choices, terminal.plain)
@@ -119,22 +124,33 @@ async def _one(app: Library, terminal: Terminal, shelf: Shelf, allow_loss: bool)
 
 
 async def _watch(app: Library, terminal: Terminal, chosen: Sequence[Shelf]) -> None:
-    """Folders by their changes, and sources with a schedule by that. Raises SourceError."""
+    """Folders by their changes, and sources with a schedule by that."""
     folders = _folders(chosen)
     scheduled = [shelf for shelf in chosen if shelf.schedule is not None]
-    left = [shelf.name for shelf in chosen if shelf.remote and shelf.schedule is None]
-    if left:
-        names, has = ", ".join(map(repr, left)), "have" if len(left) > 1 else "has"
-        message = f"Nobody tells when a repository changes, and {names} {has} no schedule."
-        remedy = 'Give it one under [[sources]]: schedule = "*/15 * * * *"; see docs/sources.md.'
-        if not folders and not scheduled:
-            raise SourceError(message, remedy)
-        terminal.note(f"{message} {remedy}")
+    if left := _unseen(chosen):
+        terminal.note(f"{_says_nothing(left)} {_GIVE_SCHEDULE}")
     async with asyncio.TaskGroup() as group:
         if folders:
             group.create_task(_watch_folders(app, terminal, folders))
         if scheduled:
             group.create_task(_follow(app, terminal, scheduled))
+
+
+def _refuse_to_wait(chosen: Sequence[Shelf]) -> None:
+    """Raises SourceError when there is nothing that could be watched."""
+    left = _unseen(chosen)
+    if left and len(left) == len([shelf for shelf in chosen if shelf.kind not in NAMES]):
+        raise SourceError(_says_nothing(left), _GIVE_SCHEDULE)
+
+
+def _unseen(chosen: Sequence[Shelf]) -> list[str]:
+    return [shelf.name for shelf in chosen if shelf.remote and shelf.schedule is None]
+
+
+def _says_nothing(names: Sequence[str]) -> str:
+    have = "have" if len(names) > 1 else "has"
+    listed = ", ".join(map(repr, names))
+    return f"Nobody tells when a repository changes, and {listed} {have} no schedule."
 
 
 def _folders(chosen: Sequence[Shelf]) -> list[Shelf]:
@@ -183,10 +199,14 @@ async def _watch_one(app: Library, terminal: Terminal, shelf: Shelf) -> None:
 
 async def _in_turn(app: Library, terminal: Terminal, shelf: Shelf) -> SyncReport:
     """A change is not lost because another sync was at work."""
+    told = False
     while True:
         try:
             return await _one(app, terminal, shelf, False)
         except SyncBusy:
+            if not told:
+                terminal.note(f"{shelf.name}: changed, waiting for another sync to end")
+            told = True
             await asyncio.sleep(app.settings.schedules.look.total_seconds())
 
 
