@@ -222,6 +222,9 @@ def test_watch_cannot_follow_a_repository_without_a_schedule(desk: Desk) -> None
     ended = desk.belay("sync", "--watch")
     ended.failed(3, "'runbooks', 'notes' have no schedule", 'schedule = "*/15 * * * *"')
     assert "belay run" in ended.err
+    desk.settings()
+    assert desk.belay("note", "The porter answers at 112-233.", "--publish").code == 0
+    desk.belay("sync", "--watch").failed(3, "nothing to watch", "belay sync --watch ~/runbooks")
 
 
 def test_watch_of_a_folder_names_the_repository_that_it_cannot_follow(desk: Desk) -> None:
