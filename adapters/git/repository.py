@@ -12,8 +12,8 @@ from adapters.git.clone import Clone, Entry
 from adapters.git.links import link, pattern
 from bot.errors import SourceError
 from bot.ingest.choice import Choice, refused_name
-from bot.ingest.document import POINTER_BYTES, refusal
 from bot.ingest.options import MAX_FILE_BYTES, SyncOptions
+from bot.ingest.refusal import POINTER_BYTES, refusal
 from bot.ingest.report import Reason
 from bot.ports import Skipped, Source, SourceFile
 from bot.source_settings import GitLimits, Remote

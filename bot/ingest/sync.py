@@ -17,12 +17,13 @@ from typing import TypeGuard
 
 from bot.errors import BotError, SourceError
 from bot.ingest import frontmatter
-from bot.ingest.document import Document, Origin, decoded, document, rejected, targets
+from bot.ingest.document import Document, Origin, decoded, document, targets
 from bot.ingest.embed import embed
 from bot.ingest.fingerprint import Fingerprint, content, digest, rules
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
 from bot.ingest.records import count_indexed, file_record
+from bot.ingest.refusal import rejected
 from bot.ingest.report import Problem, Reason, SyncReport, Tally
 from bot.ingest.unpacking import Unpacking
 from bot.ingest.version import CHUNKER_VERSION
@@ -281,7 +282,7 @@ class _Run:
             path
             for path, record in self._now.items()
             if record.state is FileState.INDEXED
-            and Fingerprint.parse(record.fingerprint).superseded != (path in self._superseded)
+            and self._mark(record).superseded != (path in self._superseded)
         }
         if not wrong:
             return
@@ -293,6 +294,11 @@ class _Run:
                 if reading.document is not None:
                     await self._store(item.path, reading)
         await self._flush()
+
+    def _mark(self, record: FileRecord) -> Fingerprint:
+        if record is self._known.get(record.path):
+            return self._marks[record.path]
+        return Fingerprint.parse(record.fingerprint)
 
     def _refuse_loss(self) -> None:
         """Raises SourceError when far fewer files are left than the index holds."""

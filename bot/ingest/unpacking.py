@@ -10,11 +10,11 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 
-from bot.ingest.document import is_pointer, refusal
 from bot.ingest.formats import ARCHIVES, misnamed, suffix_of
 from bot.ingest.links import in_a_link
 from bot.ingest.options import SyncOptions
 from bot.ingest.reader import Reader, Refused
+from bot.ingest.refusal import is_pointer, refusal
 from bot.ingest.report import Reason
 from bot.ports import Skipped, Source, SourceFile
 from bot.versioned import Unchanged, Versioned
