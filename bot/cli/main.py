@@ -26,7 +26,7 @@ app = typer.Typer(
     name="belay",
     help="Answer a team's questions from the team's own documents.\n\n"
     "Begin with: belay sync ~/runbooks, then: belay chat. Settings are environment variables "
-    "(BELAY_HOME, BELAY_MODEL, ...) or keys of belay.toml; README.md lists them.",
+    "(BELAY_HOME, BELAY_MODEL, ...) or keys of belay.toml; docs/settings.md lists them.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
