@@ -18,7 +18,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import chat, questions, searching, served, sessions, slack, starting, syncing
+from benchmarks import (
+    chat,
+    questions,
+    replicas,
+    searching,
+    served,
+    sessions,
+    slack,
+    starting,
+    syncing,
+)
 from benchmarks.contenders.table import table
 from benchmarks.table import Figure, markdown
 from bot.app import opened
@@ -75,6 +85,10 @@ async def _slack(plan: Plan, folder: Path) -> list[Figure]:
     return await slack.costs(folder, plan.docs, plan.asked)
 
 
+async def _replicas(plan: Plan, folder: Path) -> list[Figure]:
+    return await replicas.costs(folder, plan.docs, plan.asked)
+
+
 async def _sessions(plan: Plan, folder: Path) -> list[Figure]:
     return await sessions.costs(folder, plan.docs, plan.asked)
 
@@ -84,6 +98,7 @@ PARTS: Mapping[str, Callable[[Plan, Path], Awaitable[list[Figure]]]] = {
     "start": _starting,
     "chat": _chat,
     "slack": _slack,
+    "replicas": _replicas,
     "documents": _documents,
     "sessions": _sessions,
     "search": _search,

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from bot.app import Library
 from bot.errors import SettingsError, SourceError
+from bot.fenced import fenced
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
 from bot.ingest.reader import Reader
@@ -80,8 +81,9 @@ async def check(source: Source) -> None:
 async def remove(app: Library, name: str) -> int:
     """Takes a source out of the index; returns how many chunks went. Raises BotError."""
     with held(app.settings.home / LOCK_FILE):
-        gone = await app.index.remove_source(name)
-        await refresh(app.index, app.embedder, app.words)
+        index = await fenced(app.index)
+        gone = await index.remove_source(name)
+        await refresh(index, app.embedder, app.words)
     return gone
 
 

@@ -15,6 +15,7 @@ from bot.adopting import Adopting
 from bot.app import Library
 from bot.engines import REBUILT
 from bot.errors import IndexIncompatible
+from bot.fenced import fenced
 from bot.ingest.lock import held
 from bot.ingest.version import CHUNKER_VERSION
 from bot.library import LOCK_FILE, Shelf, check, source_of
@@ -22,6 +23,7 @@ from bot.migration import Migration
 from bot.ports import KnowledgeIndex
 from bot.progress import Progress
 from bot.registry import factory
+from bot.sync_lead import TASK, sole_writer
 
 
 @asynccontextmanager
@@ -44,7 +46,8 @@ async def rebuilt(
         yield replace(app, index=beside)
         with held(app.settings.home / LOCK_FILE):
             await _forget_others(beside, chosen)
-            await _switch(app.index, beside, path, progress)
+            async with sole_writer(app.settings, TASK, app.index, server=app.server) as index:
+                await _switch(await fenced(index), beside, path, progress)
     finally:
         await beside.close()
     _remove(path)

@@ -116,14 +116,23 @@ async def stores(settings: Settings, platforms: Sequence[str]) -> AsyncIterator[
 
 
 @asynccontextmanager
-async def chosen_stores(settings: Settings, platforms: Sequence[str]) -> AsyncIterator[Stores]:
+async def chosen_stores(
+    settings: Settings, platforms: Sequence[str], server: SharedServer | None = None
+) -> AsyncIterator[Stores]:
     """Those in the Redis that the settings name, which other replicas use as well; without one
-    those in the data folder. Raises SettingsError, StorageError."""
+    those in the data folder. `server` is that Redis, where its connections are open already.
+
+    Raises SettingsError, StorageError.
+    """
     if not settings.redis_url:
         async with stores(settings, platforms) as kept:
             yield kept
         return
-    async with shared_server(settings) as server:
+    async with AsyncExitStack() as stack:
+        if server is None:
+            server = await stack.enter_async_context(shared_server(settings))
+        else:
+            await server.ready()
         yield Stores(
             factory("inbox.redis")(server, platforms=platforms),
             factory("roll.redis")(server),

@@ -97,7 +97,7 @@ async def _answer(
         await stop.wait()
         operations.readiness.drain()
 
-    async with chosen_stores(settings, configured(settings)) as kept:
+    async with chosen_stores(settings, configured(settings), app.server) as kept:
         await note_first_code(make_access(settings, kept.roll), terminal)
         bot = Bot(
             app,

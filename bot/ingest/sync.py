@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from bot.errors import BotError, SourceError
+from bot.fenced import fenced
 from bot.ingest import frontmatter
 from bot.ingest.document import Document, Origin, decoded, document, targets
 from bot.ingest.embed import embed
@@ -57,12 +58,14 @@ async def sync(
 ) -> SyncReport:
     """Reads the whole source and stores what changed; the caller calibrates the index afterwards.
 
-    Raises SyncBusy when another process syncs, SourceError when the source cannot be read or
-    would lose most of its files, IndexIncompatible, StorageError, and EmbedderError. Whatever is
-    raised, files stored before stay.
+    Raises SyncBusy when another process syncs, LeadLost when one began although this one was not
+    done (it stood still, its lock was taken away) and nothing more is written, SourceError when the
+    source cannot be read or would lose most of its files, IndexIncompatible, StorageError, and
+    EmbedderError. Whatever is raised, files stored before stay.
     """
     options = options or SyncOptions()
     with held(lock):
+        index = await fenced(index)
         await index.begin(embedder.name, embedder.dimension, CHUNKER_VERSION)
         run = _Run(Unpacking(source, options), index, embedder, options, progress or Silent())
         return await run.recorded()
