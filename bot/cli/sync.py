@@ -18,6 +18,7 @@ from bot.library import LOCK_FILE, Shelf, listed_shelves, remove, shelves, sync_
 from bot.ports import FileRecord, FileState, SourceRecord
 from bot.rebuild import rebuilt
 from bot.settings import Settings
+from bot.source_types import named_types
 from bot.terminal import Terminal
 from graph.errors import GraphError
 from graph.model import SourceType
@@ -124,16 +125,23 @@ async def _watch_one(app: Library, terminal: Terminal, shelf: Shelf) -> None:
         terminal.note(f"{shelf.name}: not watched any more. {error} {error.remedy}")
 
 
-async def sources(settings: Settings, terminal: Terminal, as_json: bool) -> None:
+async def sources(
+    settings: Settings, terminal: Terminal, kinds: Sequence[str], as_json: bool
+) -> None:
+    types = named_types(kinds).known
     index = await open_index(settings)
     try:
         records = [as_seen(item, settings.home / LOCK_FILE) for item in await index.sources()]
+        records = [item for item in records if not types or item.kind in types]
         files = {item.name: await index.records(item.name) for item in records}
     finally:
         await index.close()
     if as_json:
         rows = [_row(record, files[record.name].values()) for record in records]
         terminal.plain(to_json(rows))
+        return
+    if not records and types:
+        terminal.note(f"No source of this type is indexed: {', '.join(sorted(types))}.")
         return
     if not records:
         terminal.note("No folder is indexed yet. Try: belay sync ~/runbooks")
