@@ -102,8 +102,9 @@ def ask(
 ) -> None:
     """Answer one question.
 
-    With --type it is answered from documents of these types alone, and never from the web. Ends with code 0 when there is an outcome, "not in your documents" included, and with code 1
-    when something that was needed did not work.
+    With --type it is answered from documents of these types alone, and never from the web. Ends
+    with code 0 when there is an outcome, "not in your documents" included, and with code 1 when
+    something that was needed did not work.
     """
     from bot.cli.chat import Asking
     from bot.cli.chat import ask as start

@@ -11,7 +11,7 @@ from bot.app import Library, open_index, opened_library
 from bot.cli.output import to_json
 from bot.errors import BotError, SourceError
 from bot.ingest.lock import as_seen
-from bot.ingest.report import SyncReport
+from bot.ingest.report import SyncReport, printable
 from bot.ingest.watch import watch as watch_folder
 from bot.kept import NAMES
 from bot.library import LOCK_FILE, Shelf, listed_shelves, remove, shelves, sync_shelf
@@ -150,7 +150,7 @@ async def sources(
     terminal.table(columns, [_cells(record) for record in records])
     for record in records:
         for path, words in _remarks(files[record.name].values()).items():
-            terminal.plain(f"  {record.name}/{path}: {words}")
+            terminal.plain(printable(f"  {record.name}/{path}: {words}"))
 
 
 def _row(record: SourceRecord, files: Iterable[FileRecord]) -> dict[str, object]:

@@ -49,6 +49,7 @@ from graph.text import has_words, normalise, tokens
 
 _IDS = UUID("6f1c6a52-2f0b-5e0e-9d64-3b1d5c3c7a10")  # the namespace of chunk ids
 _LFS = re.compile(rb"version https://git-lfs\.github\.com/spec/v\d+\r?\n(?:[a-z].*\r?\n?){1,8}\Z")
+_NO_LFS = "keep documents out of LFS, or read a checkout as a folder"
 POINTER_BYTES = 1024  # a larger file is no LFS pointer
 _DETAIL = 300  # characters of a reason kept with a file's record
 
@@ -123,7 +124,8 @@ def rejected(file: SourceFile, options: SyncOptions) -> Skipped | None:
     """Why a file is not decoded: its name, its size, or a content that was not fetched."""
     skipped = refusal(file.path, len(file.data), options, file.format)
     if is_pointer(file.data) and (skipped is None or skipped.reason == Reason.UNSUPPORTED):
-        return Skipped(file.path, Reason.LFS_POINTER, "run `git lfs pull`")
+        in_a_folder = "run `git lfs pull`"
+        return Skipped(file.path, Reason.LFS_POINTER, _NO_LFS if file.revision else in_a_folder)
     return skipped
 
 
