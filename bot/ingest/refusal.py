@@ -13,6 +13,8 @@ from bot.ingest.secrets import is_secret_file
 from bot.ports import Skipped, SourceFile
 
 _LFS = re.compile(rb"version https://git-lfs\.github\.com/spec/v\d+\r?\n(?:[a-z].*\r?\n?){1,8}\Z")
+_IN_A_FOLDER = "run `git lfs pull`"
+_IN_A_REPOSITORY = "keep documents out of LFS, or read a checkout as a folder"
 POINTER_BYTES = 1024  # a larger file is no LFS pointer
 _NAMES = 4096  # names whose judgement is kept: a source asks, and then the sync
 
@@ -52,5 +54,6 @@ def rejected(file: SourceFile, options: SyncOptions) -> Skipped | None:
     """Why a file is not decoded: its name, its size, or a content that was not fetched."""
     skipped = refusal(file.path, len(file.data), options, file.format)
     if is_pointer(file.data) and (skipped is None or skipped.reason == Reason.UNSUPPORTED):
-        return Skipped(file.path, Reason.LFS_POINTER, "run `git lfs pull`")
+        remedy = _IN_A_REPOSITORY if file.revision else _IN_A_FOLDER
+        return Skipped(file.path, Reason.LFS_POINTER, remedy)
     return skipped
