@@ -19,6 +19,7 @@ from bot.asked import about, named, unread
 from bot.asking import Asking, Keep, Way
 from bot.auditor import Auditor
 from bot.chat import Incoming, Kind, Place, Reply, question_id
+from bot.commands.ask import plain
 from bot.commands.call import Ask, Call, Command, Desk, may_use, parse
 from bot.commands.called import Called, called
 from bot.commands.table import find
@@ -188,7 +189,7 @@ class Answering:
         elif scope is None:
             await self._tell_how(event, conversation)
         else:
-            await self._ask(event, conversation, scope, Ask(event.text), late)
+            await self._ask(event, conversation, scope, plain(event.text), late)
 
     def _of_roster(self, event: Incoming, call: Called | None) -> Called | None:
         """A question about who is on call, asked in whatever way, is a use of /oncall."""
@@ -296,16 +297,12 @@ class Answering:
     async def _ask(
         self, event: Incoming, conversation: Conversation, scope: Scope, ask: Ask, late: bool
     ) -> None:
-        words = ask.text
+        words, scope = ask.text, ask.types.over(scope)
         history = await self._history(event, scope)
         wanted = about(words, event, history) if ask.way is Way.ASK else named(words, event)
-        question = Question(
-            wanted,
-            question_id(event),
-            scope,
-            history if ask.way is Way.ASK else (),
-            web_allowed=self._web,
-        )
+        before = history if ask.way is Way.ASK else ()
+        web = self._web and not ask.types.known
+        question = Question(wanted, question_id(event), scope, before, web_allowed=web)
         await self._asking.answer(
             question,
             event,

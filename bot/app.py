@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bot.engines import Content, chosen, open_store
 from bot.errors import StorageError
 from bot.ingest.version import CHUNKER_VERSION
-from bot.ports import IndexInfo, KnowledgeIndex, SharedServer
+from bot.ports import IndexInfo, KnowledgeIndex, SharedServer, Source
 from bot.registry import factory
 from bot.settings import Settings
 from bot.shared import shared_server
@@ -39,6 +39,8 @@ class Library:
     words: Embedder  # the builtin one: glossary and query types
     sessions: KnowledgeIndex | None = field(default=None, kw_only=True)  # earlier conversations
     server: SharedServer | None = field(default=None, kw_only=True)  # the Redis of the settings
+    fetched: Mapping[str, Source] = field(default_factory=dict, kw_only=True)
+    """Sources that were read a moment ago, by name: one object reads one state of a repository."""
 
 
 @dataclass(frozen=True, slots=True)

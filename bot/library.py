@@ -97,7 +97,7 @@ async def sync_shelf(
     allow_loss: bool = False,
 ) -> SyncReport:
     """Brings one folder up to date, and the index's profile with it. Raises BotError."""
-    source = source_of(app, shelf)
+    source = app.fetched.get(shelf.name) or source_of(app, shelf)
     if shelf.name not in [record.name for record in await app.index.sources()]:
         with held(home / LOCK_FILE):
             await check(source)  # a path with a typing error is not remembered

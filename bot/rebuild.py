@@ -36,14 +36,15 @@ async def rebuilt(
     as it was. Raises BotError, EmbedderError.
     """
     with held(app.settings.home / LOCK_FILE):
-        for shelf in chosen:
-            await check(source_of(app, shelf))
+        sources = {shelf.name: source_of(app, shelf) for shelf in chosen}
+        for source in sources.values():
+            await check(source)
     await app.embedder.embed_questions(["ready"])
     path = app.settings.home / REBUILT
     with held(app.settings.home / LOCK_FILE):
         beside = await _begun(app, path)
     try:
-        yield replace(app, index=beside)
+        yield replace(app, index=beside, fetched=sources)
         with held(app.settings.home / LOCK_FILE):
             await _forget_others(beside, chosen)
             async with sole_writer(app.settings, TASK, app.index, server=app.server) as index:

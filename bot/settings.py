@@ -283,7 +283,7 @@ def load(**overrides: Any) -> Settings:
         settings = Settings(**overrides)
     except ValidationError as error:
         raise SettingsError(
-            explained(error, PREFIX), remedy="see the settings table in README.md"
+            explained(error, PREFIX), remedy="docs/settings.md lists them all"
         ) from None
     update: dict[str, Any] = {
         "oncall": settings.oncall.resolved(os.environ),

@@ -157,6 +157,10 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "ru": "Команды `{word}` я не знаю.",
     },
     "usage": {"en": "Write it like this: `{usage}`", "ru": "Пишите так: `{usage}`"},
+    "unknown_type": {
+        "en": "There is no type of source `{name}`. The types are: {types}.",
+        "ru": "Типа источников `{name}` нет. Есть такие: {types}.",
+    },
     "sources_none": {
         "en": "There are no documents here that I could answer from.",
         "ru": "Документов, по которым я мог бы здесь отвечать, нет.",

@@ -136,7 +136,7 @@ async def _settings(settings: Settings) -> Finding:
             "settings",
             "note",
             f"{where}; not understood: {', '.join(unknown)}",
-            "check the spelling against the settings table in README.md",
+            "check the spelling against docs/settings.md",
         )
     return Finding("settings", "ok", where)
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from bot.app import Library, open_index, opened_library
 from bot.auditor import TERMINAL
-from bot.cli.lookup import source_types
 from bot.cli.output import to_json
 from bot.errors import SettingsError, SourceError
 from bot.handed_in import Understood, text_of, understand
@@ -20,6 +19,7 @@ from bot.kept import NAMES, Kept, KeptDocuments, file_name
 from bot.library import sync_kept
 from bot.ports import FileState, SourceFile
 from bot.settings import Settings
+from bot.source_types import document_types
 from bot.terminal import Terminal
 from graph.model import EVERYBODY, SourceType
 
@@ -101,8 +101,10 @@ async def note(
             terminal.plain(f"a draft; publish it with: belay documents publish {kept.id}")
 
 
-async def show_all(settings: Settings, terminal: Terminal, kind: str, as_json: bool) -> None:
-    types = source_types(kind)
+async def show_all(
+    settings: Settings, terminal: Terminal, kinds: Sequence[str], as_json: bool
+) -> None:
+    types = document_types(kinds)
     rows = [_row(item) for item in KeptDocuments(settings.home).all() if item.kind in types]
     index = await open_index(settings)
     try:

@@ -11,13 +11,14 @@ from bot.app import Library, open_index, opened_library
 from bot.cli.output import to_json
 from bot.errors import BotError, SourceError
 from bot.ingest.lock import as_seen
-from bot.ingest.report import SyncReport
+from bot.ingest.report import SyncReport, printable
 from bot.ingest.watch import watch as watch_folder
 from bot.kept import NAMES
 from bot.library import LOCK_FILE, Shelf, listed_shelves, remove, shelves, sync_shelf
 from bot.ports import FileRecord, FileState, SourceRecord
 from bot.rebuild import rebuilt
 from bot.settings import Settings
+from bot.source_types import named_types
 from bot.terminal import Terminal
 from graph.errors import GraphError
 from graph.model import SourceType
@@ -124,16 +125,23 @@ async def _watch_one(app: Library, terminal: Terminal, shelf: Shelf) -> None:
         terminal.note(f"{shelf.name}: not watched any more. {error} {error.remedy}")
 
 
-async def sources(settings: Settings, terminal: Terminal, as_json: bool) -> None:
+async def sources(
+    settings: Settings, terminal: Terminal, kinds: Sequence[str], as_json: bool
+) -> None:
+    types = named_types(kinds).known
     index = await open_index(settings)
     try:
         records = [as_seen(item, settings.home / LOCK_FILE) for item in await index.sources()]
+        records = [item for item in records if not types or item.kind in types]
         files = {item.name: await index.records(item.name) for item in records}
     finally:
         await index.close()
     if as_json:
         rows = [_row(record, files[record.name].values()) for record in records]
         terminal.plain(to_json(rows))
+        return
+    if not records and types:
+        terminal.note(f"No source of this type is indexed: {', '.join(sorted(types))}.")
         return
     if not records:
         terminal.note("No folder is indexed yet. Try: belay sync ~/runbooks")
@@ -142,7 +150,7 @@ async def sources(settings: Settings, terminal: Terminal, as_json: bool) -> None
     terminal.table(columns, [_cells(record) for record in records])
     for record in records:
         for path, words in _remarks(files[record.name].values()).items():
-            terminal.plain(f"  {record.name}/{path}: {words}")
+            terminal.plain(printable(f"  {record.name}/{path}: {words}"))
 
 
 def _row(record: SourceRecord, files: Iterable[FileRecord]) -> dict[str, object]:

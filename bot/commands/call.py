@@ -15,6 +15,7 @@ from bot.minutes import Minutes
 from bot.oncall import Watch
 from bot.ports import Sources
 from bot.recall import Recall
+from bot.source_types import Types
 from bot.threads import FollowedThreads
 from graph.model import Language, Scope
 
@@ -23,10 +24,12 @@ _COMMAND = re.compile(r"\s*/([^\W\d_]\w{0,31})(?:@\w+)?(?:\s+(.*))?\s*", re.DOTA
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A command's result that is a question: it is answered like any other, in this way."""
+    """A command's result that is a question: it is answered like any other, in this way, from
+    sources of these types."""
 
     text: str
     way: Way = Way.ASK
+    types: Types = field(default_factory=Types)
 
 
 @dataclass(frozen=True, slots=True)

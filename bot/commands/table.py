@@ -23,7 +23,7 @@ from bot.commands.runbook import (
     runbook,
 )
 from bot.commands.silence import SPOKEN_MUTE, mute
-from bot.commands.sources import sources
+from bot.commands.sources import sources, with_types
 from bot.commands.spoken import a_key, anything, unasked, with_only
 from bot.commands.why import why
 from graph.model import Language
@@ -80,6 +80,8 @@ COMMANDS: tuple[Command, ...] = (
         {"en": "what I have read, and when", "ru": "что и когда я прочитал"},
         aliases=("источники",),
         postable=True,
+        usage={"en": "[type:TYPE]", "ru": "[тип:ТИП]"},
+        spoken=with_types,
     ),
     Command(
         "why",

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 
 _HINT = re.compile(
-    r"^[ \t]*(?:!!!|\?\?\?|===|:::|>\s*\[!)|\[\[|%%|\{%|\{:|\{\{[<%]|^import\s|^export\s"
+    r"^[ \t]*(?:!!!|\?\?\?|===|:::|>\s*\[!|\[TOC\])|\[\[|%%|\{%|\{:|\{\{[<%]|^import\s|^export\s"
     r"|</?[A-Z]|\{/\*",
     re.MULTILINE,
 )
@@ -28,6 +28,7 @@ _IMPORT = re.compile(
     r"""^(?:import\s+(?:[\w{},*\s]+\s+from\s+)?|export\s+[\w{},*\s]+\s+from\s+)['"][^'"]+['"];?\s*$"""
 )
 _EXPORT = re.compile(r"^export\s+(?:const|let|default|function)\b.*[;})\]]\s*$")
+_CONTENTS = re.compile(r"^[ \t]*(?:\[\[_?toc_?\]\]|\[toc\])[ \t]*$", re.IGNORECASE)
 _HIGHLIGHT = re.compile(r"^([ \t]*)\{%-?\s*highlight\s+([\w+#-]+)[^%]*-?%\}[ \t]*$")
 _END_HIGHLIGHT = re.compile(r"^[ \t]*\{%-?\s*endhighlight\s*-?%\}[ \t]*$")
 _COMMENTS = (
@@ -245,11 +246,10 @@ def _hidden(part: _Part, index: int) -> list[str]:
     return []
 
 
-def _module(part: _Part, index: int) -> list[str]:
-    """MDX: imports and exports between the paragraphs."""
-    if _IMPORT.match(part.lines[index]) or _EXPORT.match(part.lines[index]):
-        return [""]
-    return []
+def _unread(part: _Part, index: int) -> list[str]:
+    """What speaks to the generator: imports and exports of MDX, the place of the contents."""
+    unread = (_IMPORT, _EXPORT, _CONTENTS)
+    return [""] if any(pattern.match(part.lines[index]) for pattern in unread) else []
 
 
 def _attributes(part: _Part, index: int) -> list[str]:
@@ -263,7 +263,7 @@ def _attributes(part: _Part, index: int) -> list[str]:
 
 
 _READERS: tuple[Callable[[_Part, int], list[str]], ...] = (
-    _indented_box, _tab, _colon_box, _callout, _liquid_code, _hidden, _module,
+    _indented_box, _tab, _colon_box, _callout, _liquid_code, _hidden, _unread,
     _attributes,
 )  # fmt: skip
 
