@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import uuid
 
-from adapters.redis.server import Script, Server
+from adapters.redis.script import Script
+from adapters.redis.server import Server
 from bot.leadership import Leadership
 
 # KEYS: the task, under which the last number lies, too. ARGV: who asks, milliseconds. Redis' own

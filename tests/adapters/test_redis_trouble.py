@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from adapters.redis.address import parse
 from adapters.redis.cache import RedisCache
+from adapters.redis.checks import findings
 from adapters.redis.feedback import RedisFeedback
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.leadership import RedisLeadership
@@ -215,6 +217,38 @@ async def test_what_throws_data_away_is_found_by_the_doctor(tmp_path: Path) -> N
         await shared.close()
     assert "allkeys-lru" in found["bad"].message
     assert "appendonly" in found["note"].message
+
+
+@pytest.mark.parametrize(
+    ("facts", "state", "words"),
+    [
+        ({"used_memory": 90, "maxmemory": 100}, "note", "90% of maxmemory"),
+        ({"aof_last_write_status": "err"}, "bad", "aof_last_write_status"),
+        ({"rdb_last_bgsave_status": "err"}, "bad", "rdb_last_bgsave_status"),
+        ({"redis_version": "6.2.1"}, "bad", "version 6.2.1 is too old"),
+    ],
+)
+def test_what_the_server_says_of_itself(facts: dict[str, object], state: str, words: str) -> None:
+    info = {"redis_version": "7.0.15", "aof_enabled": 1} | facts
+    *_, found = findings(info, parse("redis://127.0.0.1"), 0.001, 0.0)
+    assert found.state == state
+    assert words in found.message
+    assert found.remedy
+
+
+async def test_the_doctor_says_what_it_looked_at(server: RedisServer) -> None:
+    shared = Server(server.url, waits=QUICK)
+    (found,) = await shared.check()
+    assert found.state == "ok"
+    for words in (
+        "version 7",
+        "ms a command",
+        "maxmemory 0B noeviction",
+        "appendonly yes",
+        "clock",
+    ):
+        assert words in found.message
+    await shared.close()
 
 
 async def test_the_start_waits_for_a_redis_that_is_starting(server: RedisServer) -> None:
