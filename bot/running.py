@@ -23,6 +23,7 @@ from bot.access import Access, Roll
 from bot.answer_cache import AnswerCache, answer_cache
 from bot.answering import Answering
 from bot.app import App
+from bot.attachments import Attachment, Download, Downloading, NotFetched, Trouble
 from bot.auditor import Auditor, open_audit
 from bot.chat import Incoming, Place
 from bot.curating import Curating
@@ -30,6 +31,7 @@ from bot.delivery import Mailbox
 from bot.errors import AccessWithdrawn
 from bot.feedback import FEEDBACK_FILE, FeedbackLog
 from bot.groups import PlatformGroups
+from bot.hand_ins import Fetch
 from bot.home import Home, Pages
 from bot.inbox import Desk
 from bot.ingest.lock import as_seen
@@ -70,11 +72,13 @@ OnAdded = Callable[[Incoming], Awaitable[Literal["stay", "leave"]]]
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What platforms ask of the application: whether to stay in a group (`on_added`), what their
-    page of the bot shows (`pages`), in which threads it needs no mention (`threads`)."""
+    page of the bot shows (`pages`), in which threads it needs no mention (`threads`), and whether
+    the files of a question are read (`reads`)."""
 
     on_added: OnAdded
     pages: Pages
     threads: FollowedThreads
+    reads: Callable[[Incoming], Awaitable[bool]]
 
 
 MakePlatforms = Callable[[Wanted], Sequence[Platform]]
@@ -165,12 +169,20 @@ class Bot:
         answers = answer_cache(app, kept.server)
         minutes = self._minutes(app, kept, answers)
         self._answering = _answering(
-            app, kept, gate, self._watch, minutes, link=self._link, meter=meter, answers=answers
+            app,
+            kept,
+            gate,
+            self._watch,
+            minutes,
+            link=self._link,
+            fetch=self._fetch,
+            meter=meter,
+            answers=answers,
         )
         self._runs = (
             SessionRuns(app, kept.sessions, app.sessions, kept.leadership) if app.sessions else None
         )
-        wanted = Wanted(self._answering.on_added, _home(app, gate), kept.threads)
+        wanted = Wanted(self._answering.on_added, _home(app, gate), kept.threads, gate.admits)
         self._platforms.update((platform.name, platform) for platform in make(wanted))
         self._desk = Desk(
             kept.inbox,
@@ -235,6 +247,12 @@ class Bot:
         platform = self._platforms[place.platform]
         return platform.link(place, message_id) if isinstance(platform, Linking) else ""
 
+    async def _fetch(self, name: str, file: Attachment, limit: int) -> Download:
+        platform = self._platforms[name]
+        if not isinstance(platform, Downloading):
+            raise NotFetched(Trouble.FORBIDDEN)
+        return await platform.download(file, limit)
+
     def _conversation(self, event: Incoming) -> Conversation:
         return self._platforms[event.place.platform].conversation(event)
 
@@ -268,10 +286,12 @@ def _answering(
     minutes: Minutes,
     *,
     link: Callable[[Place, str], str],
+    fetch: Fetch,
     meter: Meter | None,
     answers: AnswerCache | None,
 ) -> Answering:
     settings = app.settings
+    roots = {"slack": settings.slack.command.removeprefix("/")}
     auditor = Auditor(open_audit(settings.home, settings.audit))
     curators = frozenset(settings.access.curators)
     return Answering(
@@ -290,9 +310,11 @@ def _answering(
         threads=kept.threads,
         meter=meter,
         answers=answers,
-        roots={"slack": settings.slack.command.removeprefix("/")},
+        roots=roots,
         leave_strangers=settings.leave_strangers,
-        curating=Curating(app, gate, curators=curators, auditor=auditor, link=link),
+        curating=Curating(
+            app, gate, curators=curators, auditor=auditor, link=link, fetch=fetch, roots=roots
+        ),
     )
 
 

@@ -52,6 +52,7 @@ from bot.session_settings import SessionSettings
 from bot.settings_reading import Environment, explained, read_toml, stripped
 from bot.source_settings import GitSettings, SourceSettings
 from bot.telemetry_settings import TelemetrySettings
+from bot.upload_settings import UploadSettings
 from bot.weaviate_settings import WeaviateSettings, distinct_doors, grpc_address
 from graph.policy import Limits, Policy
 
@@ -87,6 +88,7 @@ class Settings(BaseSettings):
     leave_strangers: bool = True  # leave groups that somebody unknown added the bot to
     telegram_token: SecretStr = SecretStr("")
     telegram_api_url: str = Field(default="", repr=False)  # of a Bot API server of your own
+    telegram_files: str = ""  # where a Bot API server with --local keeps files
     telegram_webhook_url: str = Field(default="", repr=False)  # empty: polling
     telegram_webhook_secret: SecretStr = SecretStr("")
     slack_bot_token: SecretStr = SecretStr("")
@@ -115,6 +117,7 @@ class Settings(BaseSettings):
     audit: AuditSettings = AuditSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     mcp: McpSettings = McpSettings()
+    uploads: UploadSettings = UploadSettings()
 
     @model_validator(mode="before")
     @classmethod
