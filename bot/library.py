@@ -25,6 +25,7 @@ from bot.registry import factory
 from bot.settings import Settings
 from bot.source_settings import Remote, SourceSettings
 from bot.sync_lead import one_machine
+from bot.sync_schedule import SyncSchedule
 from graph.model import Access, Scope, SourceType
 
 LOCK_FILE, REPOSITORIES = "sync.lock", "repos"
@@ -42,6 +43,7 @@ class Shelf:
     access: Access | None = None
     kind: SourceType = SourceType.FOLDER
     remote: Remote | None = None
+    schedule: SyncSchedule | None = None
 
     @property
     def location(self) -> str:
@@ -234,7 +236,8 @@ def _from_settings(item: SourceSettings, settings: Settings) -> Shelf:
     access = replace(access, tenant=item.tenant or access.tenant)
     name, remote = item.called(), item.remote()
     path = settings.home / REPOSITORIES / quote(name, safe="") if remote else item.place()
-    return Shelf(name, path, item.include, item.exclude, access, item.source_type(), remote)
+    kind, schedule = item.source_type(), item.planned(settings.schedules)
+    return Shelf(name, path, item.include, item.exclude, access, kind, remote, schedule)
 
 
 def _shelf_for(path: Path, known: Sequence[Shelf]) -> Shelf:

@@ -13,13 +13,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from bot.access import Access, Roll
+from bot.access import Access
 from bot.answer_cache import AnswerCache, answer_cache
 from bot.answering import Answering
 from bot.app import App
@@ -27,17 +27,13 @@ from bot.attachments import Attachment, Download, Downloading, NotFetched, Troub
 from bot.auditor import Auditor, open_audit
 from bot.chat import Incoming, Place
 from bot.curating import Curating
-from bot.delivery import Mailbox
 from bot.errors import AccessWithdrawn
-from bot.feedback import FEEDBACK_FILE, FeedbackLog
 from bot.groups import PlatformGroups
 from bot.hand_ins import Fetch
 from bot.home import Home, Pages
 from bot.inbox import Desk
 from bot.ingest.lock import as_seen
-from bot.leadership import Leadership
 from bot.library import LOCK_FILE, readable_sources
-from bot.limits import Allowance, Limiter, Rates
 from bot.meter import Meter
 from bot.minutes import Minutes
 from bot.oncall import Watch, make_watch
@@ -46,20 +42,14 @@ from bot.ports import (
     Conversation,
     Linking,
     Platform,
-    SharedServer,
     SourceRecord,
 )
-from bot.registry import factory
-from bot.roll import make_access, open_roll
-from bot.session_runs import SessionRuns, open_log
-from bot.sessions import SessionLog
-from bot.settings import Settings
-from bot.shared import shared_server
+from bot.roll import make_access
+from bot.session_runs import SessionRuns
+from bot.stores import Stores
 from bot.threads import FollowedThreads
 from bot.traces import TraceLog
 from graph.model import Scope
-
-INBOX_FILE, THREADS_FILE, LEADS_FILE = "inbox.db", "threads.db", "leads.db"
 
 _SAME_SIGNAL = 0.5  # seconds
 
@@ -82,71 +72,6 @@ class Wanted:
 
 
 MakePlatforms = Callable[[Wanted], Sequence[Platform]]
-
-
-@dataclass(frozen=True, slots=True)
-class Stores:
-    """What a bot must not forget when its process ends."""
-
-    inbox: Mailbox
-    roll: Roll
-    feedback: FeedbackLog
-    threads: FollowedThreads
-    sessions: SessionLog
-    leadership: Leadership
-    allowance: Callable[[Rates], Allowance] = Limiter
-    server: SharedServer | None = None  # where they are, when other processes share them
-
-
-@asynccontextmanager
-async def stores(settings: Settings, platforms: Sequence[str]) -> AsyncIterator[Stores]:
-    """The stores in the data folder, with an inbox of which only events of `platforms` are taken.
-
-    Raises StorageError.
-    """
-    home = settings.home
-    inbox: Mailbox = await factory("inbox.sqlite")(home / INBOX_FILE, platforms=platforms)
-    try:
-        yield Stores(
-            inbox,
-            open_roll(home),
-            factory("feedback.sqlite")(home / FEEDBACK_FILE),
-            factory("threads.sqlite")(home / THREADS_FILE),
-            open_log(settings),
-            factory("leadership.sqlite")(home / LEADS_FILE),
-        )
-    finally:
-        await inbox.close()
-
-
-@asynccontextmanager
-async def chosen_stores(
-    settings: Settings, platforms: Sequence[str], server: SharedServer | None = None
-) -> AsyncIterator[Stores]:
-    """Those in the Redis that the settings name, which other replicas use as well; without one
-    those in the data folder. `server` is that Redis, where its connections are open already.
-
-    Raises SettingsError, StorageError.
-    """
-    if not settings.redis_url:
-        async with stores(settings, platforms) as kept:
-            yield kept
-        return
-    async with AsyncExitStack() as stack:
-        if server is None:
-            server = await stack.enter_async_context(shared_server(settings))
-        else:
-            await server.ready()
-        yield Stores(
-            factory("inbox.redis")(server, platforms=platforms),
-            factory("roll.redis")(server),
-            factory("feedback.redis")(server),
-            factory("threads.redis")(server),
-            open_log(settings, server),
-            factory("leadership.redis")(server),
-            partial(factory("limits.redis"), server),
-            server,
-        )
 
 
 class Bot:

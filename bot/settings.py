@@ -41,6 +41,7 @@ from bot.errors import SettingsError
 from bot.mcp_settings import McpSettings
 from bot.oncall_settings import OnCallSettings
 from bot.redis_settings import RedisSettings, redis_address
+from bot.schedule_settings import ScheduleSettings
 from bot.sections import (
     IngestSettings,
     LimitSettings,
@@ -112,6 +113,7 @@ class Settings(BaseSettings):
     redis: RedisSettings = RedisSettings()
     sources: tuple[SourceSettings, ...] = ()
     git: GitSettings = GitSettings()
+    schedules: ScheduleSettings = ScheduleSettings()
     oncall: OnCallSettings = OnCallSettings()
     sessions: SessionSettings = SessionSettings()
     audit: AuditSettings = AuditSettings()
