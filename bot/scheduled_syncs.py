@@ -129,10 +129,13 @@ class ScheduledSyncs:
         """False when something else is at the index, and the source remains due."""
         if standing.missed:
             _log.info("%s: one run for %d that were missed", standing.source, standing.missed)
-        begun = replace(standing.entry, started=now, ended=None, missed=0, by=self._name)
+        shelf = self._shelves[standing.source]
+        begun = replace(
+            standing.entry, started=now, ended=None, missed=0, by=self._name, reading=shelf.reading
+        )
         await self._timetable.save(begun)
         try:
-            done = await self._outcome(self._shelves[standing.source], begun)
+            done = await self._outcome(shelf, begun)
         except SyncBusy as busy:
             _log.info("%s: %s", standing.source, busy)
             await self._timetable.save(standing.entry)

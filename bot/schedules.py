@@ -90,6 +90,23 @@ async def standings_of(
         return await schedules.standings(await index.sources()), await schedules.led_by()
 
 
+async def looked_after(settings: Settings, index: KnowledgeIndex) -> frozenset[str]:
+    """The sources that a start may leave to their schedules: what is indexed of them was read by
+    the same settings. Raises StorageError."""
+    read = {record.name for record in await index.sources() if record.chunks}
+    async with opened_schedules(settings) as schedules:
+        if not schedules.shelves:
+            return frozenset()
+        entries = await schedules.timetable.entries()
+        return frozenset(
+            shelf.name
+            for shelf in schedules.shelves
+            if shelf.name in read
+            and (entry := entries.get(shelf.name)) is not None
+            and entry.reading == shelf.reading
+        )
+
+
 def this_process() -> str:
     """Its name for people: the machine and the number."""
     return f"{platform.node()}:{os.getpid()}"

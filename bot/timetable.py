@@ -28,6 +28,7 @@ class Entry:
     skipped: int = 0
     missed: int = 0
     by: str = ""  # the process, for people
+    reading: str = ""  # by which settings, see Shelf
 
     @property
     def unfinished(self) -> bool:

@@ -20,7 +20,7 @@ from bot.ports import FileRecord, FileState, SourceRecord
 from bot.progress import Silent
 from bot.rebuild import rebuilt
 from bot.scheduled_syncs import ScheduledSyncs
-from bot.schedules import opened_schedules
+from bot.schedules import looked_after, opened_schedules
 from bot.settings import Settings
 from bot.source_types import named_types
 from bot.terminal import Terminal
@@ -48,21 +48,32 @@ async def sync(settings: Settings, terminal: Terminal, choices: Choices) -> None
         if choices.rebuild:
             async with rebuilt(app, chosen, terminal.progress()) as beside:
                 await _sync(beside, terminal, chosen, choices, terminal.plain)
+        elif choices.watch and any(shelf.schedule for shelf in chosen):
+            await _tried(app, terminal, chosen, choices)
         else:
             await _sync(app, terminal, chosen, choices, terminal.plain)
         if choices.watch:
             await _watch(app, terminal, chosen)
 
 
+async def _tried(
+    app: Library, terminal: Terminal, chosen: Sequence[Shelf], choices: Choices
+) -> None:
+    """The first sync of sources that are tried again by their schedules."""
+    try:
+        await _sync(app, terminal, chosen, choices, terminal.plain)
+    except (SourceError, SyncBusy) as error:
+        terminal.note(f"{error} {error.remedy}")
+
+
 async def bring_up_to_date(app: Library, terminal: Terminal) -> None:
-    """Syncs every known source, without those that were read before and have a schedule, which
-    looks after them. Raises SourceError when there is none, or when one failed.
+    """Syncs every known source, without those that their schedules look after. Raises SourceError
+    when there is none, or when one failed.
 
     What it reports is not what was asked for, so it stays off standard output.
     """
-    read = {record.name for record in await app.index.sources() if record.chunks}
-    known = await shelves(app, [])
-    chosen = [shelf for shelf in known if shelf.schedule is None or shelf.name not in read]
+    left = await looked_after(app.settings, app.index)
+    chosen = [shelf for shelf in await shelves(app, []) if shelf.name not in left]
     await _sync(app, terminal, chosen, Choices(), terminal.note)
 
 

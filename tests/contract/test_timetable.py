@@ -19,7 +19,7 @@ from bot.timetable import Entry, Leader, Timetable
 AT = datetime(2026, 5, 4, 3, 0, 0, 250_000, tzinfo=UTC)
 WHOLE = Entry(
     "runbooks", AT, AT + timedelta(seconds=4), AT, 2, "the server does not answer", 1, 2, 3, 4, 5,
-    "host:42",
+    "host:42", "5f2a",
 )  # fmt: skip
 Make = Callable[[], Timetable]
 

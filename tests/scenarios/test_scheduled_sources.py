@@ -3,11 +3,12 @@ is away."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -17,11 +18,13 @@ import pytest
 from bot.app import App, open_index
 from bot.cli.schedules import lines
 from bot.library import sync_shelf
+from bot.ports import SyncState
 from bot.progress import Silent
+from bot.scheduled_syncs import ScheduledSyncs
 from bot.schedules import Schedules, opened_schedules
 from bot.settings import load
 from graph.machine import Machine
-from graph.ports import Embedder, Ports
+from graph.ports import Embedder, Matrix, Ports
 from tests.bot.schedule_kit import Clock, Process
 from tests.scenarios.kit import Chat
 
@@ -142,3 +145,47 @@ async def test_documents_keep_fresh_over_changes_a_crash_and_an_outage(team: Sch
             (team.folder / "away").rename(team.folder / "up")
             await team.clock.passes(10 * MINUTE)
             assert "failed" not in await team.shown()
+
+
+class Held(Embedder):
+    """Waits with its first text until it is let go."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.asked, self.go = asyncio.Event(), asyncio.Event()
+
+    @property
+    def name(self) -> str:
+        return self._embedder.name
+
+    @property
+    def dimension(self) -> int:
+        return self._embedder.dimension
+
+    async def embed_questions(self, texts: Sequence[str]) -> Matrix:
+        return await self._embedder.embed_questions(texts)
+
+    async def embed_passages(self, texts: Sequence[str]) -> Matrix:
+        self.asked.set()
+        await self.go.wait()
+        return await self._embedder.embed_passages(texts)
+
+
+async def test_op_01_a_sync_that_a_signal_cuts_off_is_resumed(team: Scheduled) -> None:
+    held = Held(team.embedder)
+    whole, team.app = team.app, replace(team.app, embedder=held)
+    home = team.app.settings.home
+    sync = partial(sync_shelf, team.app, home=home, progress=Silent())
+    syncs = ScheduledSyncs(team.schedules, team.app.index, sync, name="one:1", now=team.clock)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(syncs.run())
+        await held.asked.wait()
+        assert "docs: */15 * * * * (UTC); runs since 2031-" in await team.shown()
+        running.cancel()
+    states = {record.name: record.state for record in await team.app.index.sources()}
+    assert states == {"docs": SyncState.INTERRUPTED}
+    assert "start `belay run`" in await team.shown()
+    team.app = whole
+    async with team.process("two:2") as second:
+        assert sorted(second.synced) == ["docs", "runbooks"]
+    (await team.asked("which port does billing listen on?")).sees("8081")
