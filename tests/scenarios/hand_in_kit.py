@@ -21,7 +21,7 @@ from bot.auditor import Auditor
 from bot.chat import Incoming, Person, Place
 from bot.curating import Curating
 from bot.kept import Kept, KeptDocuments
-from bot.ports import Conversation, Linking
+from bot.ports import Conversation, KnowledgeIndex, Linking
 from graph.machine import Machine
 from graph.ports import Ports
 from tests.adapters import slack_kit, telegram_kit
@@ -56,7 +56,14 @@ class Way:
         return got
 
 
-def curators_bot(team: Team, way: Way, admin: Person, curator: Person) -> tuple[Bot, MemoryAudit]:
+def curators_bot(
+    team: Team,
+    way: Way,
+    admin: Person,
+    curator: Person,
+    sessions: KnowledgeIndex | None = None,
+    **more: Any,
+) -> tuple[Bot, MemoryAudit]:
     own, roll, audit = team.app.embedder, MemoryRoll(), MemoryAudit(now=lambda: way.now)
     gate = Access(roll, frozenset({admin.key}), now=lambda: way.now)
     curating = Curating(
@@ -69,8 +76,8 @@ def curators_bot(team: Team, way: Way, admin: Person, curator: Person) -> tuple[
         roots={"slack": "belay"},
         now=lambda: way.now,
     )
-    machine = Machine(Ports(team.app.index, own, own), now=lambda: way.now)
-    options = {"curating": curating, "roots": {"slack": "belay"}}
+    machine = Machine(Ports(team.app.index, own, own, sessions=sessions), now=lambda: way.now)
+    options = {"curating": curating, "roots": {"slack": "belay"}, **more}
     return Bot(machine, options, now=way.now, roll=roll, admins=frozenset({admin.key})), audit
 
 
@@ -84,10 +91,10 @@ class Memory:
     audit: MemoryAudit
 
 
-async def in_memory(team: Team) -> Memory:
+async def in_memory(team: Team, **more: Any) -> Memory:
     files = MemoryFiles()
     way = Way(files)
-    bot, audit = curators_bot(team, way, BOSS, ANN)
+    bot, audit = curators_bot(team, way, BOSS, ANN, **more)
     for who in (ANN, BORIS, GROUP, OTHER_GROUP):
         await bot.let_in(who)
     return Memory(bot, way, files, audit)
@@ -100,7 +107,7 @@ async def on_telegram(team: Team, **more: Any) -> AsyncIterator[tuple[telegram_k
     bot, _ = curators_bot(team, way, anna, boris)
     for number in ("8", "9"):
         await bot.let_in(Person("telegram", number))
-    await bot.let_in(Place("telegram", "-1001", "group"))
+    await bot.let_in(Place("telegram", "-1001234", "group"))
     async with telegram_kit.office(answering=bot.handler, **more) as at:
         way.platform = at.telegram
         at.server.user(9, "Dora"), at.server.user(10, "Eve")
