@@ -12,21 +12,17 @@ from pathlib import Path
 import pytest
 
 from adapters.redis.address import parse
-from adapters.redis.cache import RedisCache
 from adapters.redis.checks import findings
-from adapters.redis.feedback import RedisFeedback
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.leadership import RedisLeadership
 from adapters.redis.limits import RedisLimiter
 from adapters.redis.roll import RedisRoll
 from adapters.redis.server import Server, Waits
 from adapters.redis.sessions import RedisSessions
-from adapters.redis.threads import RedisThreads
-from bot.access import Code, Grant
+from bot.access import Grant
 from bot.chat import Reply
 from bot.delivery import Leg, PartState
 from bot.errors import StorageError
-from bot.feedback import Feedback, Vote
 from bot.limits import Rate, Rates, Verdict
 from bot.ports import Taken
 from bot.sessions import Selection, SessionTurn
@@ -258,42 +254,6 @@ async def test_the_start_waits_for_a_redis_that_is_starting(server: RedisServer)
         waiting = group.create_task(shared.ready())
         await asyncio.to_thread(server.start)
         await waiting
-    await shared.close()
-
-
-async def test_rd_07_every_key_goes_by_itself_but_the_grants(server: RedisServer) -> None:
-    shared = Server(server.url)
-    inbox, roll = RedisInbox(shared), RedisRoll(shared)
-    limiter, threads = RedisLimiter(shared), RedisThreads(shared)
-    for number in range(20):
-        asked = event(str(number), place=replace(OPS, id=str(number % 7)))
-        await inbox.put(asked)
-        await limiter.admit(asked)
-        await threads.follow(asked.place)
-    for number in range(10):
-        taken = await take(inbox)
-        await inbox.begin(taken, 0)
-        await (inbox.release(taken, 5.0) if number % 2 else inbox.done(taken))
-    await inbox.move("telegram", "3", "33")
-    await roll.save(Grant("telegram:1"))
-    await roll.save_code(Code("ABCD2345", "telegram:2", START))
-    await RedisFeedback(shared).save(Feedback("aaaaaaaaaaaa", "telegram:1", Vote.UP, START))
-    sessions = RedisSessions(shared)
-    await sessions.add(
-        [SessionTurn(str(n), "message", f"c{n}:", "c", "p", "t", START) for n in range(9)]
-    )
-    await sessions.move("c1:", "c11:")
-    await sessions.forget(Selection(person="p", conversation="c2:"))
-    assert await RedisLeadership(shared).lead("sync", 60)
-    await RedisCache(shared).put("answer:1", "kept", 60)
-    await shared.ready()
-    with server.client() as client:
-        keys = [str(key) for key in client.keys("*")]
-        lasting = [key for key in keys if client.ttl(key) == -1]
-    assert len(keys) > 60
-    assert "{belay}:cache:answer:1" in keys
-    assert all(key.startswith("{belay}:") for key in keys)
-    assert lasting == ["{belay}:roll:grants"]
     await shared.close()
 
 
