@@ -18,7 +18,17 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import chat, questions, searching, served, sessions, slack, starting, syncing
+from benchmarks import (
+    chat,
+    questions,
+    repository,
+    searching,
+    served,
+    sessions,
+    slack,
+    starting,
+    syncing,
+)
 from benchmarks.contenders.table import table
 from benchmarks.table import Figure, markdown
 from bot.app import opened
@@ -59,6 +69,10 @@ async def _documents(plan: Plan, folder: Path) -> list[Figure]:
         return figures + await questions.costs(app, plan.asked)
 
 
+async def _repository(plan: Plan, folder: Path) -> list[Figure]:
+    return await repository.costs(plan.docs, folder)
+
+
 async def _search(plan: Plan, folder: Path) -> list[Figure]:
     return await searching.costs(folder, plan.sizes)
 
@@ -84,6 +98,7 @@ PARTS: Mapping[str, Callable[[Plan, Path], Awaitable[list[Figure]]]] = {
     "start": _starting,
     "chat": _chat,
     "slack": _slack,
+    "repository": _repository,
     "documents": _documents,
     "sessions": _sessions,
     "search": _search,
