@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from bot.adopting import Adopting
+from bot.adopting import Adopting, Renewing
 from bot.app import Library
 from bot.engines import REBUILT
 from bot.errors import IndexIncompatible
@@ -22,6 +23,7 @@ from bot.migration import Migration
 from bot.ports import KnowledgeIndex
 from bot.progress import Progress
 from bot.registry import factory
+from bot.sync_lead import alone
 
 
 @asynccontextmanager
@@ -44,7 +46,7 @@ async def rebuilt(
         yield replace(app, index=beside)
         with held(app.settings.home / LOCK_FILE):
             await _forget_others(beside, chosen)
-            await _switch(app.index, beside, path, progress)
+            await alone(app.settings, "sync", partial(_switch, app.index, beside, path, progress))
     finally:
         await beside.close()
     _remove(path)
@@ -76,7 +78,12 @@ async def _switch(
     """In one step where the store can do that; else as a copy, without embedding again."""
     if isinstance(index, Adopting):
         await index.adopt(path)
-    elif await beside.sources():
+    elif not await beside.sources():
+        return
+    elif isinstance(index, Renewing):
+        async with index.renewed() as fresh:
+            await Migration(beside, fresh).run(progress)
+    else:
         await Migration(beside, index).run(progress, overwrite=True)
 
 
