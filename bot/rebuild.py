@@ -23,7 +23,7 @@ from bot.migration import Migration
 from bot.ports import KnowledgeIndex
 from bot.progress import Progress
 from bot.registry import factory
-from bot.sync_lead import alone
+from bot.sync_lead import TASK, alone
 
 
 @asynccontextmanager
@@ -46,7 +46,7 @@ async def rebuilt(
         yield replace(app, index=beside)
         with held(app.settings.home / LOCK_FILE):
             await _forget_others(beside, chosen)
-            await alone(app.settings, "sync", partial(_switch, app.index, beside, path, progress))
+            await alone(app.settings, TASK, partial(_switch, app.index, beside, path, progress))
     finally:
         await beside.close()
     _remove(path)

@@ -12,6 +12,9 @@ from bot.registry import factory
 from bot.settings import Settings
 from bot.shared import shared_server
 
+TASK = "sync"
+ONE_MACHINE = "let one machine alone sync, migrate and serve, or set BELAY_REDIS_URL"
+
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -28,6 +31,14 @@ async def alone(settings: Settings, task: str, work: Callable[[], Awaitable[_T]]
         return await led(factory("leadership.redis")(server), task, work)
 
 
+def unguarded(settings: Settings) -> bool:
+    """Whether machines share an index that nothing keeps two of them from changing at once.
+
+    Weaviate has no lock to take: two inserts of one id at a time can both succeed.
+    """
+    return bool(settings.weaviate_url and not settings.redis_url)
+
+
 def one_machine(
     function: Callable[Concatenate[Library, _P], Awaitable[_T]],
 ) -> Callable[Concatenate[Library, _P], Awaitable[_T]]:
@@ -35,6 +46,6 @@ def one_machine(
 
     @wraps(function)
     async def wrapped(app: Library, /, *args: _P.args, **named: _P.kwargs) -> _T:
-        return await alone(app.settings, "sync", lambda: function(app, *args, **named))
+        return await alone(app.settings, TASK, lambda: function(app, *args, **named))
 
     return wrapped

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +14,10 @@ from bot.ingest.lock import held
 from bot.library import LOCK_FILE as SYNC_LOCK
 from bot.migration import Copied, Migration
 from bot.session_runs import LOCK_FILE as SESSIONS_LOCK
+from bot.session_runs import TASK as SESSIONS_TASK
 from bot.settings import Settings
+from bot.sync_lead import TASK as SYNC_TASK
+from bot.sync_lead import alone
 from bot.terminal import Terminal
 
 _NEXT: Final = {
@@ -26,7 +31,7 @@ _NEXT: Final = {
 async def migrate(
     settings: Settings, terminal: Terminal, origin: Engine, target: Engine, overwrite: bool
 ) -> None:
-    """Nobody syncs meanwhile. Raises BotError."""
+    """Nobody syncs meanwhile, on this machine or another. Raises BotError."""
     if origin is target:
         raise SettingsError(
             f"--from and --to are both {origin}.", "Name the other one: sqlite or weaviate."
@@ -35,13 +40,23 @@ async def migrate(
         reachable(settings, engine)
     if origin is Engine.SQLITE:
         _there(settings.home)
+    with held(settings.home / SYNC_LOCK), held(settings.home / SESSIONS_LOCK):
+        await _leading(settings, partial(_copy, settings, terminal, origin, target, overwrite))
+    terminal.note(_NEXT[target].format(home=settings.home))
+
+
+async def _leading(settings: Settings, work: Callable[[], Awaitable[None]]) -> None:
+    """No other machine syncs, or indexes what was said, meanwhile."""
+    await alone(settings, SYNC_TASK, partial(alone, settings, SESSIONS_TASK, work))
+
+
+async def _copy(
+    settings: Settings, terminal: Terminal, origin: Engine, target: Engine, overwrite: bool
+) -> None:
     async with AsyncExitStack() as stack:
-        for lock in (SYNC_LOCK, SESSIONS_LOCK):
-            stack.enter_context(held(settings.home / lock))
         for content in _contents(settings, origin):
             migration = await _opened(stack, settings, (origin, target), content)
             await _one(migration, terminal, content, overwrite)
-    terminal.note(_NEXT[target].format(home=settings.home))
 
 
 def _there(home: Path) -> None:

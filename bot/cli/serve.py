@@ -15,6 +15,7 @@ from bot.errors import SourceError, SyncBusy
 from bot.platforms import configured
 from bot.ports import Platform
 from bot.settings import Settings
+from bot.sync_lead import ONE_MACHINE, unguarded
 from bot.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ async def _answer(
     from bot.running import Bot, chosen_stores
 
     settings = app.settings
+    if unguarded(settings):
+        terminal.note(f"BELAY_WEAVIATE_URL without BELAY_REDIS_URL: {ONE_MACHINE}")
     if not (await app.index.info()).chunks:
         terminal.note(NOTHING_INDEXED)
 
