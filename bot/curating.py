@@ -113,7 +113,7 @@ class Curating:
             id=kept.id,
             title=literal(kept.title),
             shown=shown.replace("```", "'''"),
-            readers=readers(kept, language),
+            readers=readers(kept.audience, kept.labels, language),
         )
         return Reply(told, buttons(kept.id, language))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
@@ -15,7 +15,7 @@ from bot.access import Access
 from bot.app import Library
 from bot.attachments import Attachment, Download, NotFetched, Trouble
 from bot.chat import Incoming, Reply
-from bot.drafts import Drafts, buttons, readers
+from bot.drafts import Drafts, buttons
 from bot.handed_in import NotTaken, Understood, check_name, understand
 from bot.ingest.formats import suffix_of
 from bot.ingest.report import Reason
@@ -23,14 +23,14 @@ from bot.ingest.secrets import is_secret_file
 from bot.kept import Kept, file_name, same
 from bot.ports import Skipped, SourceFile
 from bot.texts import known, literal, text
+from bot.twins import twin
+from bot.understood import Shown
 from bot.upload_texts import problem
 from graph.model import Language, Scope, SourceType
 
 Fetch = Callable[[str, Attachment, int], Awaitable[Download]]
 """The file of a platform, up to so many bytes. Raises NotFetched."""
 
-_SECTIONS = 8  # that are named
-_NOTES = 5  # remarks of the reader that are shown
 _PLACES = 1_000  # whose last files are remembered
 _MEGABYTE = 1024 * 1024
 _EVERYBODY = frozenset({"everyone", "everybody", "all", "всех"})
@@ -154,33 +154,48 @@ class HandIns:
         language = task.language
         try:
             name, data = await self._fetched(task.event, file)
-            understood = await understand(self._library, SourceType.UPLOAD, SourceFile(name, data))
+            here = await self._drafts.listed(task.scope)
+            old = _replaced(name, here)
+            rights = {**task.rights, **_taken_over(old)}
+            given = SourceFile(name, data, access=self._drafts.access(rights))
+            understood = await understand(self._library, SourceType.UPLOAD, given)
         except NotFetched as error:
             return None, _left(file.name, self._why(error, language), language)
         except NotTaken as error:
             return None, _left(file.name, _reason(error.skipped, language), language)
-        here = await self._drafts.listed(task.scope)
         found = same(data, here)
         if found is not None and not found.draft:
             title = literal(found.title or found.name)
             told = text("file_known", language, name=_named(name), id=found.id, title=title)
             return None, f"- {told}"
-        old = _replaced(name, here)
-        fields = {**task.rights, **_taken_over(old), "title": understood.title, "batch": batch}
+        fields = {**rights, "title": understood.title, "batch": batch}
+        draft = await self._kept(task.event, given, found, fields, here)
+        twin = await self._twin(task, understood, old)
+        shown = Shown(draft, understood, self._drafts.levels[0], old, twin)
+        return draft, shown.told(language, task.scope.now)
+
+    async def _kept(
+        self,
+        event: Incoming,
+        file: SourceFile,
+        found: Kept | None,
+        fields: Mapping[str, Any],
+        here: Sequence[Kept],
+    ) -> Kept:
+        """A draft of this content: the one that is `found`, or a new one."""
         if found is not None:
             draft = replace(found, **fields)
             await asyncio.to_thread(self._drafts.store.put, draft)
-        else:
-            await self._drop_older(task.event, name, batch, here)
-            draft = await self._drafts.add(
-                SourceType.UPLOAD,
-                name,
-                data,
-                task.event,
-                origin=self._drafts.origin(task.event),
-                **fields,
-            )
-        return draft, _told(draft, understood, old, self._drafts.levels[0], language)
+            return draft
+        await self._drop_older(event, file.path, fields["batch"], here)
+        about = {**fields, "origin": self._drafts.origin(event)}
+        return await self._drafts.add(SourceType.UPLOAD, file.path, file.data, event, **about)
+
+    async def _twin(self, task: _Task, understood: Understood, old: Kept | None) -> str:
+        """The document that says the same already, for people; "" for none."""
+        besides = (old.path,) if old else ()
+        found = await twin(self._library.index, understood.probes, task.scope, besides)
+        return "" if found is None else f"{found.title} ({found.source}/{found.document})"
 
     async def _fetched(self, event: Incoming, file: Attachment) -> tuple[str, bytes]:
         """Raises NotTaken for what its name and size rule out, and NotFetched."""
@@ -208,35 +223,6 @@ class HandIns:
         limit = error.limit or self._library.settings.ingest.max_file_bytes
         size = text("size_mb", language, count=round(limit / _MEGABYTE, 1))
         return text(f"fetch_{error.trouble}", language, limit=size)
-
-
-def _told(
-    kept: Kept, understood: Understood, old: Kept | None, lowest: str, language: Language
-) -> str:
-    """What was understood of a file, as a list under its title."""
-    names = [literal(name) for name in understood.sections[:_SECTIONS]]
-    names += ["…"] if len(understood.sections) > _SECTIONS else []
-    count = len(understood.sections)
-    lines = [
-        text("file_sections", language, count=count, names="; ".join(names))
-        if count
-        else text("file_no_sections", language),
-        text("file_passages", language, count=understood.passages),
-    ]
-    for message in understood.problems[:_NOTES]:
-        lines.append(text("file_problem", language, what=literal(problem(message, language))))
-    if understood.masked:
-        lines.append(text("file_masked", language, count=understood.masked))
-    if old is not None:
-        date = old.added_at.date().isoformat()
-        lines.append(text("file_replaces", language, id=old.id, date=date))
-    lines.append(readers(kept, language))
-    if old is None and kept.audience != lowest:
-        lines.append(text("file_more_readers", language, level=lowest))
-    head = text(
-        "file_draft", language, title=literal(kept.title), name=_named(kept.name), id=kept.id
-    )
-    return "\n".join([head, "", *(f"- {line}" for line in lines)])
 
 
 def _left(name: str, why: str, language: Language) -> str:

@@ -62,6 +62,19 @@ SENTENCES: dict[str, dict[Language, str]] = {
         "en": "Replaces `{id}` of {date}, for the same readers",
         "ru": "Заменит `{id}` от {date}, читатели те же",
     },
+    "file_copy": {
+        "en": "Its text stands already in {document}",
+        "ru": "Этот текст уже есть в {document}",
+    },
+    "file_status": {
+        "en": "Its front matter says {status}: it is not found, published or not",
+        "ru": "В его заголовке указано {status}: его не найти и после публикации",
+    },
+    "file_from": {
+        "en": "By its front matter found from {date} on",
+        "ru": "По его заголовку находится с {date}",
+    },
+    "file_until": {"en": "Found until {date}", "ru": "Находится до {date}"},
     "file_more_readers": {
         "en": "For more readers, say `add this for {level}`",
         "ru": "Чтобы читало больше людей, напишите `добавь это для {level}`",

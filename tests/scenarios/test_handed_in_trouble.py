@@ -377,3 +377,31 @@ async def test_a_question_with_a_document_says_how_to_keep_it(a_team: OpenTeam) 
     at.bot.now += timedelta(hours=2)
     at.way.now = at.bot.now
     assert "I see no file" in (await sends(at, ANN, place=private(ANN))).shown
+
+
+async def test_in_28_a_text_that_stands_elsewhere_is_named(a_team: OpenTeam) -> None:
+    """IN-28: the same words under another name, indexed from a folder; only for its readers."""
+    at = await in_memory(await a_team(DOCS))
+    pool = str(DOCS["pool.md"]).replace("\n\n", "\r\n\r\n\r\n").encode()
+    seen = await sends(at, ANN, at.files.put("restart.md", pool))
+    assert "stands already in Pool (docs/pool.md)" in seen.shown
+    seen = await sends(at, ANN, at.files.put("porter.md", PORTER.encode()))
+    assert "stands already" not in seen.shown
+
+
+@pytest.mark.parametrize(
+    ("front", "told"),
+    [
+        pytest.param("status: draft", "says draft", id="status"),
+        pytest.param("audience: director", "level director", id="readers"),
+        pytest.param("effective_from: 2999-01-01", "from 2999-01-01", id="later"),
+        pytest.param("effective_until: 2999-01-01", "until 2999-01-01", id="until"),
+    ],
+)
+async def test_what_a_document_says_of_its_own_readers_is_shown(
+    a_team: OpenTeam, front: str, told: str
+) -> None:
+    at = await in_memory(await a_team(DOCS))
+    text = f"---\n{front}\n---\n{PORTER}"
+    seen = await sends(at, ANN, at.files.put("porter.md", text.encode()))
+    assert told in seen.shown
