@@ -22,6 +22,7 @@ from benchmarks import (
     chat,
     questions,
     replicas,
+    repository,
     searching,
     served,
     sessions,
@@ -69,6 +70,10 @@ async def _documents(plan: Plan, folder: Path) -> list[Figure]:
         return figures + await questions.costs(app, plan.asked)
 
 
+async def _repository(plan: Plan, folder: Path) -> list[Figure]:
+    return await repository.costs(plan.docs, folder)
+
+
 async def _search(plan: Plan, folder: Path) -> list[Figure]:
     return await searching.costs(folder, plan.sizes)
 
@@ -99,6 +104,7 @@ PARTS: Mapping[str, Callable[[Plan, Path], Awaitable[list[Figure]]]] = {
     "chat": _chat,
     "slack": _slack,
     "replicas": _replicas,
+    "repository": _repository,
     "documents": _documents,
     "sessions": _sessions,
     "search": _search,

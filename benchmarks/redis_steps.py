@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from benchmarks.table import Figure, median, ratio, timed
 from bot.chat import Incoming, Kind, Person, Place
 from bot.ports import Taken
-from bot.running import Stores
 from bot.sessions import SessionTurn
+from bot.stores import Stores
 
 STEPS = 300  # questions
 _WARM = 20  # that are not counted

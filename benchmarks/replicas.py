@@ -25,8 +25,8 @@ from benchmarks import redis_steps
 from benchmarks.starting import started
 from benchmarks.table import Figure, median, ratio, span
 from bot.access import Grant
-from bot.running import chosen_stores
 from bot.settings import Settings
+from bot.stores import chosen_stores
 from tests.servers.openai_server import OpenAIServer, Say
 from tests.servers.redis_server import RedisServer, available, free_port
 from tests.servers.telegram_server import TelegramServer, User

@@ -9,13 +9,13 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Literal
 
 from bot import buttons
 from bot.access import Access, Role, Roll, is_personal, place_key
 from bot.answer_cache import AnswerCache
-from bot.asked import about, named, unread
+from bot.asked import about, belated, named, unread
 from bot.asking import Asking, Keep, Way
 from bot.auditor import Auditor
 from bot.chat import Incoming, Kind, Place, Reply, question_id
@@ -43,7 +43,6 @@ from graph.model import Language, Question, Scope, Turn
 _log = logging.getLogger(__name__)
 
 _OF_ONE_ORGANISATION = frozenset({"slack"})  # whose people alone can add the bot to a channel
-_HOURS_FROM = timedelta(hours=2)  # from here on an age is told in hours
 
 
 class Answering:
@@ -180,6 +179,8 @@ class Answering:
 
     async def _question(self, event: Incoming, conversation: Conversation, late: bool) -> None:
         scope = await self._access.scope(event)
+        if scope is not None and self._desk.curating is not None:
+            self._desk.curating.hand_ins.saw(event)
         if scope is not None and self._minutes is not None:
             await self._minutes.fill(self._recall, room(event))
         answered = self._recall.last(room(event)) is not None
@@ -308,7 +309,7 @@ class Answering:
             event,
             conversation,
             way=ask.way,
-            before=self._late_note(event, words) if late else (),
+            before=belated(event, words, self._now()) if late else (),
             after=unread(event, words),
         )
 
@@ -320,13 +321,6 @@ class Answering:
         return self._recall.history(
             place, event.person, scope, event.quote, event.context, closed=behind - readable
         )
-
-    def _late_note(self, event: Incoming, words: str) -> list[str]:
-        age = max(self._now() - event.at, timedelta())
-        language = language_of(words, event.language)
-        if age >= _HOURS_FROM:
-            return [text("late_hours", language, count=age // timedelta(hours=1))]
-        return [text("late_minutes", language, count=age // timedelta(minutes=1))]
 
 
 def _refusal(command: Command, call: Call) -> Reply | None:

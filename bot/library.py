@@ -12,6 +12,7 @@ from urllib.parse import quote
 from bot.app import Library
 from bot.errors import SettingsError, SourceError
 from bot.fenced import fenced
+from bot.ingest.fingerprint import digest, rules
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
 from bot.ingest.reader import Reader
@@ -25,6 +26,7 @@ from bot.registry import factory
 from bot.settings import Settings
 from bot.source_settings import Remote, SourceSettings
 from bot.sync_lead import one_machine
+from bot.sync_schedule import SyncSchedule
 from graph.model import Access, Scope, SourceType
 
 LOCK_FILE, REPOSITORIES = "sync.lock", "repos"
@@ -33,7 +35,8 @@ LOCK_FILE, REPOSITORIES = "sync.lock", "repos"
 @dataclass(frozen=True, slots=True)
 class Shelf:
     """A folder and how it is read, or what people handed in (`kind`), or the copy in `path` of a
-    repository (`remote`). Without `access` the defaults of the settings hold."""
+    repository (`remote`). Without `access` the defaults of the settings hold. `reading` of one
+    with a schedule changes with the settings by which it is read."""
 
     name: str
     path: Path
@@ -42,6 +45,8 @@ class Shelf:
     access: Access | None = None
     kind: SourceType = SourceType.FOLDER
     remote: Remote | None = None
+    schedule: SyncSchedule | None = None
+    reading: str = ""
 
     @property
     def location(self) -> str:
@@ -127,21 +132,23 @@ async def sync_shelf(
 @contextmanager
 def reading(settings: Settings) -> Iterator[SyncOptions]:
     """How documents are read by the settings, with a reader that is closed at the end."""
-    ingest, access = settings.ingest, settings.access
-    limits = ingest.reading()
-    reader: Reader = factory("reader")(limits)
+    options = _options(settings)
+    reader: Reader = factory("reader")(options.reading)
     with closing(reader):
-        yield SyncOptions(
-            access=access.documents(),
-            folders=access.rules(),
-            levels=access.levels,
-            max_file_bytes=ingest.max_file_bytes,
-            mask_secrets=ingest.mask_secrets,
-            converters=factory("converters")(limits),
-            reader=reader,
-            reading=limits,
-            loss_share=ingest.shrink_limit,
-        )
+        yield replace(options, converters=factory("converters")(options.reading), reader=reader)
+
+
+def _options(settings: Settings) -> SyncOptions:
+    ingest, access = settings.ingest, settings.access
+    return SyncOptions(
+        access=access.documents(),
+        folders=access.rules(),
+        levels=access.levels,
+        max_file_bytes=ingest.max_file_bytes,
+        mask_secrets=ingest.mask_secrets,
+        reading=ingest.reading(),
+        loss_share=ingest.shrink_limit,
+    )
 
 
 async def readable_sources(index: KnowledgeIndex, scope: Scope) -> list[SourceRecord]:
@@ -234,7 +241,17 @@ def _from_settings(item: SourceSettings, settings: Settings) -> Shelf:
     access = replace(access, tenant=item.tenant or access.tenant)
     name, remote = item.called(), item.remote()
     path = settings.home / REPOSITORIES / quote(name, safe="") if remote else item.place()
-    return Shelf(name, path, item.include, item.exclude, access, item.source_type(), remote)
+    kind, schedule = item.source_type(), item.planned(settings.schedules)
+    shelf = Shelf(name, path, item.include, item.exclude, access, kind, remote, schedule)
+    return replace(shelf, reading=_reading(shelf, access, settings)) if schedule else shelf
+
+
+def _reading(shelf: Shelf, access: Access, settings: Settings) -> str:
+    options = replace(_options(settings), links=shelf.remote.link if shelf.remote else "")
+    branch = (shelf.remote.branch, shelf.remote.folder) if shelf.remote else ()
+    place = (shelf.location, *branch, shelf.include, shelf.exclude, options.max_file_bytes)
+    by = rules(options, replace(access, source_type=shelf.kind))
+    return digest(f"{by} {place!r}".encode())
 
 
 def _shelf_for(path: Path, known: Sequence[Shelf]) -> Shelf:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform as machine_platform
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from prometheus_client import (
 
 from bot.meter import Meter, Trouble
 from bot.ports import SourceRecord, SyncState
+from bot.standing import Standing
 from graph.model import Outcome, Question, SourceType
 
 if TYPE_CHECKING:
@@ -107,7 +109,17 @@ class Metrics(Meter):
         self._files = self._gauge("source_files", "Files that are indexed", "source")
         self._chunks = self._gauge("source_chunks", "Chunks that are stored", "source")
         self._skipped = self._gauge("source_skipped_files", "Files that are not indexed", "source")
+        self._age = self._gauge(
+            "source_age_seconds", "Seconds since the last complete sync ended", "source"
+        )
+        self._overdue = self._gauge(
+            "source_overdue", "1 while a scheduled sync is later than it may be", "source"
+        )
+        self._failed = self._gauge(
+            "source_failures", "Scheduled syncs that failed, in a row", "source"
+        )
         self._sources: set[str] = set()
+        self._complete: dict[str, datetime] = {}  # by source, the end of the last complete sync
 
     # What happened
 
@@ -161,23 +173,44 @@ class Metrics(Meter):
         self._depth.set(events)
         self._oldest.set(oldest)
 
-    def see_sources(self, records: Sequence[SourceRecord]) -> None:
+    def see_sources(
+        self,
+        records: Sequence[SourceRecord],
+        standings: Sequence[Standing] = (),
+        now: datetime | None = None,
+    ) -> None:
         """The sources as they are now; one that is gone is not reported any more. While a sync
         runs or fails, the time of the last complete one stays."""
-        gauges = (self._synced, self._state, self._files, self._chunks, self._skipped)
-        names = {record.name for record in records}
-        for gone in self._sources - names:
-            for gauge in gauges:
-                gauge.remove_by_labels({"source": gone})
+        names = {record.name for record in records} | {one.source for one in standings}
+        self._drop(self._sources - names)
         self._sources = names
         for record in records:
             if record.state is SyncState.COMPLETE and record.last_run is not None:
-                self._synced.labels(record.name).set(record.last_run.timestamp())
+                self._completed(record.name, record.last_run)
             for state in SyncState:
                 self._state.labels(record.name, state.value).set(state is record.state)
             self._files.labels(record.name).set(record.files)
             self._chunks.labels(record.name).set(record.chunks)
             self._skipped.labels(record.name).set(record.skipped)
+        for one in standings:
+            if one.entry.succeeded is not None:
+                self._completed(one.source, one.entry.succeeded)
+            self._overdue.labels(one.source).set(one.overdue)
+            self._failed.labels(one.source).set(one.entry.failures)
+        now = now or datetime.now(UTC)
+        for name, time in self._complete.items():
+            self._age.labels(name).set(max((now - time).total_seconds(), 0.0))
+
+    def _completed(self, source: str, time: datetime) -> None:
+        self._complete[source] = max(time, self._complete.get(source, time))
+        self._synced.labels(source).set(self._complete[source].timestamp())
+
+    def _drop(self, gone: set[str]) -> None:
+        gauges = (self._synced, self._state, self._files, self._chunks, self._skipped)
+        for source in gone:
+            self._complete.pop(source, None)
+            for gauge in (*gauges, self._age, self._overdue, self._failed):
+                gauge.remove_by_labels({"source": source})
 
     def exposition(self) -> bytes:
         """In Prometheus's text format."""

@@ -21,6 +21,7 @@ from bot.metrics import Metrics
 from bot.ports import Inbox, KnowledgeIndex, Platform, Receiving, SharedServer, SyncState
 from bot.readiness import Dependency, Health, Readiness, Seen
 from bot.registry import factory
+from bot.schedules import Schedules
 from bot.settings import Settings
 from graph.errors import GraphError
 from graph.model import Question
@@ -78,6 +79,11 @@ class Operations:
         self.meter: Meter = Meters(told if tracer is None else (*told, tracer))
         self._index: KnowledgeIndex | None = None
         self._inbox: Inbox | None = None
+        self._schedules: Schedules | None = None
+
+    def follow(self, schedules: Schedules) -> None:
+        """Whose sources are to be fresh, from now on."""
+        self._schedules = schedules
 
     def serve(self, http: HttpServer) -> None:
         """The pages, from the first moment on."""
@@ -135,7 +141,8 @@ class Operations:
         if self._index is not None:
             lock = self._settings.home / LOCK_FILE
             records = await self._index.sources()
-            self.metrics.see_sources([as_seen(record, lock) for record in records])
+            standings = await self._schedules.standings(records) if self._schedules else []
+            self.metrics.see_sources([as_seen(record, lock) for record in records], standings)
 
     async def _sync(self) -> Seen:
         """How many sources are as they should be, and when the newest sync ended."""
@@ -146,7 +153,13 @@ class Operations:
         last = f", last at {max(runs).isoformat(timespec='seconds')}" if runs else ""
         broken = [r for r in records if r.state in (SyncState.INTERRUPTED, SyncState.FAILED)]
         told = f"{len(records) - len(broken)} of {len(records)} sources complete{last}"
-        return Seen(Health.NOTE if broken or not records else Health.OK, told)
+        standings = await self._schedules.standings(records) if self._schedules else []
+        late = [one.source for one in standings if one.overdue]
+        failing = [one.source for one in standings if one.failing]
+        told += f"; overdue: {', '.join(late)}" if late else ""
+        told += f"; failing: {', '.join(failing)}" if failing else ""
+        wrong = broken or late or failing or not records
+        return Seen(Health.NOTE if wrong else Health.OK, told)
 
 
 async def _index(index: KnowledgeIndex) -> Seen:

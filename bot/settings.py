@@ -41,6 +41,7 @@ from bot.errors import SettingsError
 from bot.mcp_settings import McpSettings
 from bot.oncall_settings import OnCallSettings
 from bot.redis_settings import RedisSettings, redis_address
+from bot.schedule_settings import ScheduleSettings
 from bot.sections import (
     IngestSettings,
     LimitSettings,
@@ -52,6 +53,7 @@ from bot.session_settings import SessionSettings
 from bot.settings_reading import Environment, explained, read_toml, stripped
 from bot.source_settings import GitSettings, SourceSettings
 from bot.telemetry_settings import TelemetrySettings
+from bot.upload_settings import UploadSettings
 from bot.weaviate_settings import WeaviateSettings, distinct_doors, grpc_address
 from graph.policy import Limits, Policy
 
@@ -87,6 +89,7 @@ class Settings(BaseSettings):
     leave_strangers: bool = True  # leave groups that somebody unknown added the bot to
     telegram_token: SecretStr = SecretStr("")
     telegram_api_url: str = Field(default="", repr=False)  # of a Bot API server of your own
+    telegram_files: str = ""  # where a Bot API server with --local keeps files
     telegram_webhook_url: str = Field(default="", repr=False)  # empty: polling
     telegram_webhook_secret: SecretStr = SecretStr("")
     slack_bot_token: SecretStr = SecretStr("")
@@ -110,11 +113,13 @@ class Settings(BaseSettings):
     redis: RedisSettings = RedisSettings()
     sources: tuple[SourceSettings, ...] = ()
     git: GitSettings = GitSettings()
+    schedules: ScheduleSettings = ScheduleSettings()
     oncall: OnCallSettings = OnCallSettings()
     sessions: SessionSettings = SessionSettings()
     audit: AuditSettings = AuditSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     mcp: McpSettings = McpSettings()
+    uploads: UploadSettings = UploadSettings()
 
     @model_validator(mode="before")
     @classmethod

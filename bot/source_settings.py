@@ -6,6 +6,7 @@ url = "git@github.com:example/runbooks.git"
 key = "~/.ssh/belay_runbooks"
 known_hosts = "~/.ssh/known_hosts"
 folder = "docs"
+schedule = "*/15 * * * *"
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
@@ -21,6 +23,8 @@ from pydantic import Field, SecretStr, field_validator, model_validator
 
 from bot.chat_settings import Section
 from bot.errors import SettingsError
+from bot.schedule_settings import Duration, ScheduleSettings
+from bot.sync_schedule import SyncSchedule, cron_expression
 from graph.model import SourceType
 
 PROTOCOLS = ("https", "ssh", "http", "file")
@@ -102,6 +106,8 @@ class SourceSettings(Section):
     link: str = ""
     proxy: str = Field(default="", repr=False)
     ca_file: str = ""
+    schedule: str = ""  # a cron expression; a vault needs none
+    jitter: Duration | None = None  # that of [schedules]
 
     @field_validator("url")
     @classmethod
@@ -145,6 +151,31 @@ class SourceSettings(Section):
         if wrong:
             raise ValueError(f"kind {self.kind!r} needs {'url' if not self.url else 'path'}")
         return self
+
+    @model_validator(mode="after")
+    def a_schedule(self) -> SourceSettings:
+        """Checked here, where the source can be named."""
+        try:
+            if self.schedule:
+                cron_expression(self.schedule)
+        except ValueError as error:
+            raise ValueError(
+                f"source {self.called()!r}: {self.schedule!r} is no schedule: {error}; write "
+                'minute, hour, day, month and weekday, as in schedule = "*/15 * * * *"'
+            ) from None
+        if self.jitter is not None and self.jitter < timedelta(0):
+            raise ValueError(f"source {self.called()!r}: jitter cannot be negative")
+        return self
+
+    def planned(self, common: ScheduleSettings) -> SyncSchedule | None:
+        """When it is due; None for a source that is read when somebody says so."""
+        jitter = common.jitter if self.jitter is None else self.jitter
+        if self.schedule:
+            cron = cron_expression(self.schedule)
+            return SyncSchedule(cron, zone=common.zone, jitter=jitter)
+        if self.source_type() is SourceType.VAULT:
+            return SyncSchedule(every=common.vault, jitter=jitter)
+        return None
 
     def source_type(self) -> SourceType:
         if self.kind:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot import curating_texts
+from bot import curating_texts, upload_texts
 from bot.oncall_texts import SENTENCES
 from graph.model import Language
 from graph.text import has_words, question_language
@@ -265,6 +265,7 @@ _SENTENCES: dict[str, dict[Language, str]] = {
 }
 _SENTENCES |= SENTENCES
 _SENTENCES |= curating_texts.SENTENCES
+_SENTENCES |= upload_texts.SENTENCES
 
 _KINDS_RU = {
     "photo": "фото",

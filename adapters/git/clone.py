@@ -111,8 +111,10 @@ class Clone:
         """`form` is how objects are named; "" for that of the copy, or git's own in a new one."""
         remote = self._remote
         await asyncio.to_thread(self._prepare)
-        forms = [f"--object-format={form}"] if form else []
-        await self._local("init", "--quiet", "--bare", "--template=", *forms, str(self._folder))
+        if not (self._folder / "HEAD").exists():
+            forms = [f"--object-format={form}"] if form else []
+            words = ("init", "--quiet", "--bare", "--template=", *forms, str(self._folder))
+            await self._local(*words)
         branch = remote.branch
         name = branch if not branch or branch.startswith("refs/") else f"refs/heads/{branch}"
         try:

@@ -14,6 +14,7 @@ import typer
 from bot.app import make_embedder, make_model, make_web, open_index, require_compatible
 from bot.auditor import open_audit
 from bot.cli.output import to_json
+from bot.cli.schedules import checked
 from bot.errors import BotError
 from bot.http import HttpServer
 from bot.ingest.lock import as_seen
@@ -29,6 +30,7 @@ from bot.settings import Settings, config_path, unknown_variables
 from bot.shared import shared_server
 from bot.terminal import Terminal
 from graph.errors import GraphError
+from graph.model import SourceType
 from graph.ports import Embedder, Prompt
 
 _TRIAL = 65_536  # bytes
@@ -54,6 +56,7 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
         ("home", _home),
         ("embedder", _embedder),
         ("index", _index),
+        ("schedules", _schedules),
         ("audit", _audit),
         ("model", _model),
         ("web", _web),
@@ -206,6 +209,14 @@ async def _index(settings: Settings) -> Finding:
     return Finding("index", "ok", summary)
 
 
+async def _schedules(settings: Settings) -> Finding:
+    index = await open_index(settings)
+    try:
+        return await checked(settings, index)
+    finally:
+        await index.close()
+
+
 async def _audit(settings: Settings) -> Finding:
     extent = await open_audit(settings.home, settings.audit).extent()
     since = f" since {extent.oldest.date().isoformat()}" if extent.oldest else ""
@@ -215,7 +226,8 @@ async def _audit(settings: Settings) -> Finding:
 
 def _gone(settings: Settings, records: Sequence[SourceRecord]) -> list[str]:
     """Folders that were synced or are to be synced, and are not there."""
-    paths = [Path(r.location) for r in records if r.location]
+    folders = (r for r in records if r.location and r.kind is SourceType.FOLDER)
+    paths = [Path(r.location) for r in folders]
     paths += [item.place() for item in settings.sources if item.path]
     return sorted({str(path) for path in paths if not path.exists()})
 

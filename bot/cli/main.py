@@ -71,7 +71,8 @@ def run_(
 ) -> None:
     """Bring the folders up to date and start the bot.
 
-    It answers on every messenger that has a token, and in the terminal when none has.
+    It answers on every messenger that has a token, and in the terminal when none has. Sources with
+    a schedule are synced by it meanwhile.
     """
     from bot.cli.serve import run_bot
 
@@ -119,7 +120,11 @@ def sync(
         typer.Argument(metavar="FOLDER", help="Folders to index; all known by default."),
     ] = None,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Stay and sync again whenever something changes.")
+        bool,
+        typer.Option(
+            "--watch",
+            help="Stay; sync folders whenever something changes, other sources by their schedule.",
+        ),
     ] = False,
     rebuild: Annotated[
         bool,
@@ -148,7 +153,7 @@ def sync(
 
 @app.command()
 def sources(kind: Kinds = None, as_json: Json = False) -> None:
-    """List the indexed folders, and what was skipped and why."""
+    """List the sources, what was skipped and why, and when each is synced next."""
     from bot.cli.sync import sources as start
 
     run(start, kind or (), as_json)
@@ -327,8 +332,8 @@ def eval_(
 def doctor(as_json: Json = False) -> None:
     """Check everything Belay depends on, and say what to fix.
 
-    Settings, data folder, embedder, index, chat model, web search, messengers and who may talk to
-    the bot. Ends with code 1 when something is broken.
+    Settings, data folder, embedder, index, schedules, chat model, web search, messengers and who
+    may talk to the bot. Ends with code 1 when something is broken.
     """
     from bot.cli.doctor import doctor as start
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bot.app import App, opened
@@ -12,8 +13,12 @@ from bot.cli.access import note_first_code
 from bot.cli.chat import NOTHING_INDEXED, Asking, converse
 from bot.cli.sync import bring_up_to_date, keep_up_to_date
 from bot.errors import SourceError, SyncBusy
+from bot.library import sync_shelf
 from bot.platforms import configured
 from bot.ports import Platform
+from bot.progress import Silent
+from bot.scheduled_syncs import ScheduledSyncs
+from bot.schedules import Schedules, opened_schedules
 from bot.settings import Settings
 from bot.terminal import Terminal
 
@@ -33,7 +38,7 @@ async def run_bot(settings: Settings, terminal: Terminal, watch: bool) -> None:
         return
     async with opened(settings) as app:
         await _synced(app, terminal)
-        async with _watching(app, terminal, watch):
+        async with _kept_fresh(app, terminal, watch):
             await converse(app, terminal, Asking())
 
 
@@ -45,13 +50,19 @@ async def _synced(app: App, terminal: Terminal) -> None:
 
 
 @asynccontextmanager
-async def _watching(app: App, terminal: Terminal, watch: bool) -> AsyncIterator[None]:
-    """Keeps the folders in sync beside the block, if that is wanted."""
-    async with asyncio.TaskGroup() as group:
-        watching = group.create_task(keep_up_to_date(app, terminal)) if watch else None
-        yield
-        if watching is not None:
-            watching.cancel()
+async def _kept_fresh(
+    app: App, terminal: Terminal, watch: bool, stop: asyncio.Event | None = None
+) -> AsyncIterator[Schedules]:
+    """Syncs by schedule beside the block until `stop`; with `watch` also folders that change."""
+    sync = partial(sync_shelf, app, home=app.settings.home, progress=Silent())
+    async with opened_schedules(app.settings) as schedules, asyncio.TaskGroup() as group:
+        syncs = ScheduledSyncs(schedules, app.index, sync)
+        beside = [group.create_task(_unless(stop or asyncio.Event(), syncs.run()))]
+        if watch:
+            beside.append(group.create_task(keep_up_to_date(app, terminal)))
+        yield schedules
+        for task in beside:
+            task.cancel()
 
 
 async def _serve(settings: Settings, terminal: Terminal, watch: bool) -> None:
@@ -78,7 +89,8 @@ async def _serve(settings: Settings, terminal: Terminal, watch: bool) -> None:
             if app is None:
                 terminal.note(_STOPPED)
                 return
-            async with _watching(app, terminal, watch):
+            async with _kept_fresh(app, terminal, watch, stop) as schedules:
+                operations.follow(schedules)
                 await _answer(app, terminal, http, operations, stop)
 
 
@@ -87,7 +99,8 @@ async def _answer(
 ) -> None:
     from bot.platforms import make_platforms
     from bot.roll import make_access
-    from bot.running import Bot, chosen_stores
+    from bot.running import Bot
+    from bot.stores import chosen_stores
 
     settings = app.settings
     if not (await app.index.info()).chunks:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from bot.app import Library, open_index, opened_library
+from bot.cli import schedules
 from bot.cli.output import to_json
-from bot.errors import BotError, SourceError
+from bot.errors import BotError, SourceError, SyncBusy
 from bot.ingest.lock import as_seen
 from bot.ingest.report import SyncReport, printable
 from bot.ingest.watch import watch as watch_folder
 from bot.kept import NAMES
 from bot.library import LOCK_FILE, Shelf, listed_shelves, remove, shelves, sync_shelf
 from bot.ports import FileRecord, FileState, SourceRecord
+from bot.progress import Silent
 from bot.rebuild import rebuilt
+from bot.scheduled_syncs import ScheduledSyncs
+from bot.schedules import looked_after, opened_schedules
 from bot.settings import Settings
 from bot.source_types import named_types
 from bot.terminal import Terminal
@@ -44,23 +48,38 @@ async def sync(settings: Settings, terminal: Terminal, choices: Choices) -> None
         if choices.rebuild:
             async with rebuilt(app, chosen, terminal.progress()) as beside:
                 await _sync(beside, terminal, chosen, choices, terminal.plain)
+        elif choices.watch and any(shelf.schedule for shelf in chosen):
+            await _tried(app, terminal, chosen, choices)
         else:
             await _sync(app, terminal, chosen, choices, terminal.plain)
         if choices.watch:
             await _watch(app, terminal, chosen)
 
 
+async def _tried(
+    app: Library, terminal: Terminal, chosen: Sequence[Shelf], choices: Choices
+) -> None:
+    """The first sync of sources that are tried again by their schedules."""
+    try:
+        await _sync(app, terminal, chosen, choices, terminal.plain)
+    except (SourceError, SyncBusy) as error:
+        terminal.note(f"{error} {error.remedy}")
+
+
 async def bring_up_to_date(app: Library, terminal: Terminal) -> None:
-    """Syncs every known folder. Raises SourceError when there is none, or when one failed.
+    """Syncs every known source, without those that their schedules look after. Raises SourceError
+    when there is none, or when one failed.
 
     What it reports is not what was asked for, so it stays off standard output.
     """
-    await _sync(app, terminal, await shelves(app, []), Choices(), terminal.note)
+    left = await looked_after(app.settings, app.index)
+    chosen = [shelf for shelf in await shelves(app, []) if shelf.name not in left]
+    await _sync(app, terminal, chosen, Choices(), terminal.note)
 
 
 async def keep_up_to_date(app: Library, terminal: Terminal) -> None:
     """Syncs a folder again whenever it changes, until cancelled."""
-    await _watch(app, terminal, await shelves(app, []))
+    await _watch_folders(app, terminal, _folders(await shelves(app, [])))
 
 
 async def _sync(
@@ -101,17 +120,55 @@ async def _one(app: Library, terminal: Terminal, shelf: Shelf, allow_loss: bool)
 
 
 async def _watch(app: Library, terminal: Terminal, chosen: Sequence[Shelf]) -> None:
-    chosen = [shelf for shelf in chosen if shelf.kind not in NAMES and not shelf.remote]
-    terminal.note(f"watching {', '.join(str(shelf.path) for shelf in chosen)}; Ctrl-C ends it")
+    """Folders by their changes, and sources with a schedule by that. Raises SourceError."""
+    folders = _folders(chosen)
+    scheduled = [shelf for shelf in chosen if shelf.schedule is not None]
+    left = [shelf.name for shelf in chosen if shelf.remote and shelf.schedule is None]
+    if left:
+        names, has = ", ".join(map(repr, left)), "have" if len(left) > 1 else "has"
+        message = f"Nobody tells when a repository changes, and {names} {has} no schedule."
+        remedy = 'Give it one under [[sources]]: schedule = "*/15 * * * *"; see docs/sources.md.'
+        if not folders and not scheduled:
+            raise SourceError(message, remedy)
+        terminal.note(f"{message} {remedy}")
     async with asyncio.TaskGroup() as group:
-        for shelf in chosen:
+        if folders:
+            group.create_task(_watch_folders(app, terminal, folders))
+        if scheduled:
+            group.create_task(_follow(app, terminal, scheduled))
+
+
+def _folders(chosen: Sequence[Shelf]) -> list[Shelf]:
+    return [shelf for shelf in chosen if shelf.kind not in NAMES and not shelf.remote]
+
+
+async def _watch_folders(app: Library, terminal: Terminal, folders: Sequence[Shelf]) -> None:
+    terminal.note(f"watching {', '.join(str(shelf.path) for shelf in folders)}; Ctrl-C ends it")
+    async with asyncio.TaskGroup() as group:
+        for shelf in folders:
             group.create_task(_watch_one(app, terminal, shelf))
+
+
+async def _follow(app: Library, terminal: Terminal, scheduled: Sequence[Shelf]) -> None:
+    """Also tells what the scheduled syncs changed."""
+
+    async def one(shelf: Shelf) -> SyncReport:
+        report = await sync_shelf(app, shelf, home=app.settings.home, progress=Silent())
+        if report.changed:
+            for line in report.lines(_SHOWN):
+                terminal.plain(line)
+        return report
+
+    names = ", ".join(f"{shelf.name} ({shelf.schedule})" for shelf in scheduled)
+    terminal.note(f"syncing by schedule: {names}; Ctrl-C ends it")
+    async with opened_schedules(app.settings) as found:
+        await ScheduledSyncs(replace(found, shelves=tuple(scheduled)), app.index, one).run()
 
 
 async def _watch_one(app: Library, terminal: Terminal, shelf: Shelf) -> None:
     async def again() -> None:
         try:
-            report = await _one(app, terminal, shelf, False)
+            report = await _in_turn(app, terminal, shelf)
         except (BotError, GraphError) as error:  # the next change is another chance
             terminal.note(f"{shelf.name}: {error} {getattr(error, 'remedy', '')}".rstrip())
             return
@@ -125,6 +182,15 @@ async def _watch_one(app: Library, terminal: Terminal, shelf: Shelf) -> None:
         terminal.note(f"{shelf.name}: not watched any more. {error} {error.remedy}")
 
 
+async def _in_turn(app: Library, terminal: Terminal, shelf: Shelf) -> SyncReport:
+    """A change is not lost because another sync was at work."""
+    while True:
+        try:
+            return await _one(app, terminal, shelf, False)
+        except SyncBusy:
+            await asyncio.sleep(app.settings.schedules.look.total_seconds())
+
+
 async def sources(
     settings: Settings, terminal: Terminal, kinds: Sequence[str], as_json: bool
 ) -> None:
@@ -132,12 +198,18 @@ async def sources(
     index = await open_index(settings)
     try:
         records = [as_seen(item, settings.home / LOCK_FILE) for item in await index.sources()]
+        standings, leader = await schedules.scheduled(settings, index, terminal)
+        records = schedules.with_unread(records, standings, settings)
         records = [item for item in records if not types or item.kind in types]
+        standings = {item.name: standings[item.name] for item in records if item.name in standings}
         files = {item.name: await index.records(item.name) for item in records}
     finally:
         await index.close()
     if as_json:
         rows = [_row(record, files[record.name].values()) for record in records]
+        for item in rows:
+            one = standings.get(str(item["name"]))
+            item["schedule"] = schedules.row(one, leader) if one else None
         terminal.plain(to_json(rows))
         return
     if not records and types:
@@ -151,6 +223,8 @@ async def sources(
     for record in records:
         for path, words in _remarks(files[record.name].values()).items():
             terminal.plain(printable(f"  {record.name}/{path}: {words}"))
+    for line in schedules.lines(standings, leader):
+        terminal.plain(line)
 
 
 def _row(record: SourceRecord, files: Iterable[FileRecord]) -> dict[str, object]:

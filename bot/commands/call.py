@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from bot.access import Access, Role, Roll
 from bot.asking import Readable, Way
 from bot.chat import Incoming, Reply
-from bot.commands.spoken import Rule, alone
+from bot.commands.spoken import Rule, alone, spelled
 from bot.curating import Curating
 from bot.minutes import Minutes
 from bot.oncall import Watch
@@ -50,8 +50,7 @@ class Desk:
 
     def spelled(self, platform: str, command: str) -> str:
         """A command as people of this platform type it: `/help`, `/belay help`."""
-        root = self.roots.get(platform)
-        return f"/{root} {command}" if root else f"/{command}"
+        return spelled(self.roots, platform, command)
 
 
 @dataclass(frozen=True, slots=True)

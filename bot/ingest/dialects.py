@@ -1,15 +1,16 @@
 """Dialects of Markdown as plain Markdown: what a site generator draws as a box becomes a quote.
 
-A warning has to stay with what it warns of, and to be readable as one. Known are MkDocs and
-Docusaurus admonitions, MkDocs tabs, GitHub alerts and Obsidian callouts, Obsidian links, embeds
-and comments, MDX, Hugo and Jekyll tags. Code stays as it is, and so does the number of lines:
-citations name the line on disk.
+A warning has to stay with what it warns of, and to be readable as one. Known are the boxes, tabs,
+links, comments and tags of MkDocs, Docusaurus, GitHub, Obsidian, MDX, Hugo and Jekyll; MyST and
+Quarto by bot/ingest/directives.py. Code and the number of lines stay: citations name the line.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+
+from bot.ingest.directives import plain_directives
 
 _HINT = re.compile(
     r"^[ \t]*(?:!!!|\?\?\?|===|:::|>\s*\[!|\[TOC\])|\[\[|%%|\{%|\{:|\{\{[<%]|^import\s|^export\s"
@@ -69,6 +70,7 @@ _TABS = frozenset({"tab", "tabitem", "tabpane"})
 
 def common_markdown(text: str) -> str:
     """`text` with the marks of dialects replaced, line by line."""
+    text = plain_directives(text)
     if _HINT.search(text) is None:
         return text
     return "\n".join(_rendered(text.split("\n"), 0))
@@ -125,7 +127,7 @@ def _rendered(lines: Sequence[str], depth: int) -> list[str]:
             found += block
             index += len(block)
         else:
-            found.append(_line(lines[index]))
+            found.append(_INLINE.sub(_inline, lines[index]))
             index += 1
     return found
 
@@ -280,10 +282,6 @@ def _quoted(indent: str, head: str, body: Sequence[str]) -> list[str]:
         f"{indent}> {head}  ",
         *(f"{indent}> {line}" if line else f"{indent}>" for line in body),
     ]
-
-
-def _line(line: str) -> str:
-    return _INLINE.sub(_inline, line)
 
 
 def _inline(match: re.Match[str]) -> str:

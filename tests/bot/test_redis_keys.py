@@ -20,6 +20,7 @@ from adapters.redis.roll import RedisRoll
 from adapters.redis.server import Server
 from adapters.redis.sessions import RedisSessions
 from adapters.redis.threads import RedisThreads
+from adapters.redis.timetable import RedisTimetable
 from bot.access import Code, Grant
 from bot.chat import Kind, Reply
 from bot.delivery import Leg
@@ -29,6 +30,7 @@ from bot.limits import Rate, Rates
 from bot.pending import Joining
 from bot.registry import FACTORIES
 from bot.sessions import Selection, SessionTurn
+from bot.timetable import Entry, Leader
 from tests.servers.redis_server import NEEDED, RedisServer, available
 
 pytestmark = pytest.mark.skipif(not available(), reason=NEEDED)
@@ -109,6 +111,12 @@ async def of_leads(server: Server) -> None:
     await led(RedisLeadership(server), "sync", works)
 
 
+async def of_the_timetable(server: Server) -> None:
+    timetable = RedisTimetable(server)
+    await timetable.save(Entry("runbooks"))
+    await timetable.sign(Leader("bot-1:42", datetime.now(UTC)))
+
+
 async def of_the_server(server: Server) -> None:
     await server.ready()
     await server.check()
@@ -124,6 +132,7 @@ LIVES: Mapping[str, Callable[[Server], Awaitable[None]]] = {
     "sessions.redis": of_what_was_said,
     "cache.redis": of_caches,
     "leadership.redis": of_leads,
+    "timetable.redis": of_the_timetable,
 }
 
 
@@ -157,7 +166,7 @@ def families() -> list[re.Pattern[str]]:
     rows = re.findall(r"^\| (`.*?) \|", DOCS[DOCS.index("| Key, after") :], re.MULTILINE)
     named = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
     return [re.compile(re.sub(r"[A-Z]{2,}", "[^:]+.*", name)) for name in named if ":" in name] + [
-        re.compile(name) for name in ("ready", "threads")
+        re.compile(name) for name in ("ready", "threads", "timetable")
     ]
 
 

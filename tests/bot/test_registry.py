@@ -30,6 +30,7 @@ from bot.sessions import SessionLog
 from bot.source_settings import GitLimits, Remote
 from bot.terminal import Terminal
 from bot.threads import FollowedThreads
+from bot.timetable import Timetable
 from graph.model import Access as DocumentAccess
 from graph.model import SourceType
 from graph.ports import ChatModel, Embedder, WebSearch
@@ -44,6 +45,7 @@ PORTS: dict[str, type] = {
     "roll.": Roll,
     "feedback.": FeedbackLog,
     "threads.": FollowedThreads,
+    "timetable.": Timetable,
     "audit.": Audit,
     "sessions.": SessionLog,
     "limits.": Allowance,
