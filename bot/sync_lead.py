@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
@@ -41,14 +41,10 @@ async def sole_writer(
     if not (settings.weaviate_url and settings.redis_url):
         yield index
         return
-    async with AsyncExitStack() as stack:
-        if server is None:
-            server = await stack.enter_async_context(shared_server(settings))
-        else:
-            await server.ready()
-        leadership = factory("leadership.redis")(server)
-        lead = await stack.enter_async_context(leading(leadership, task, seconds=seconds))
-        yield FencedIndex(index, lead)
+    async with shared_server(settings, server) as shared:
+        leadership = factory("leadership.redis")(shared)
+        async with leading(leadership, task, seconds=seconds) as lead:
+            yield FencedIndex(index, lead)
 
 
 def one_machine(
