@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -73,18 +73,14 @@ async def chosen_stores(
         async with stores(settings, platforms) as kept:
             yield kept
         return
-    async with AsyncExitStack() as stack:
-        if server is None:
-            server = await stack.enter_async_context(shared_server(settings))
-        else:
-            await server.ready()
+    async with shared_server(settings, server) as shared:
         yield Stores(
-            factory("inbox.redis")(server, platforms=platforms),
-            factory("roll.redis")(server),
-            factory("feedback.redis")(server),
-            factory("threads.redis")(server),
-            open_log(settings, server),
-            factory("leadership.redis")(server),
-            partial(factory("limits.redis"), server),
-            server,
+            factory("inbox.redis")(shared, platforms=platforms),
+            factory("roll.redis")(shared),
+            factory("feedback.redis")(shared),
+            factory("threads.redis")(shared),
+            open_log(settings, shared),
+            factory("leadership.redis")(shared),
+            partial(factory("limits.redis"), shared),
+            shared,
         )

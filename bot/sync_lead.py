@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
@@ -36,13 +36,10 @@ async def sole(
     if not (settings.weaviate_url and settings.redis_url):
         yield None
         return
-    async with AsyncExitStack() as stack:
-        if server is None:
-            server = await stack.enter_async_context(shared_server(settings))
-        else:
-            await server.ready()
-        leadership = factory("leadership.redis")(server)
-        yield await stack.enter_async_context(leading(leadership, task, seconds=seconds))
+    async with shared_server(settings, server) as shared:
+        leadership = factory("leadership.redis")(shared)
+        async with leading(leadership, task, seconds=seconds) as lead:
+            yield lead
 
 
 @asynccontextmanager

@@ -56,7 +56,10 @@ async def _kept_fresh(
 ) -> AsyncIterator[Schedules]:
     """Syncs by schedule beside the block until `stop`; with `watch` also folders that change."""
     sync = partial(sync_shelf, app, home=app.settings.home, progress=Silent())
-    async with opened_schedules(app.settings) as schedules, asyncio.TaskGroup() as group:
+    async with (
+        opened_schedules(app.settings, app.server) as schedules,
+        asyncio.TaskGroup() as group,
+    ):
         syncs = ScheduledSyncs(schedules, app.index, sync)
         beside = [group.create_task(_unless(stop or asyncio.Event(), syncs.run()))]
         if watch:
