@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from bot.attachments import Attachment
 from bot.chat import Button, Incoming, Kind, Person, Place, Quote, Reply
 
 
@@ -22,6 +23,8 @@ def event_from_json(text: str) -> Incoming:
     value["at"] = datetime.fromisoformat(value["at"])
     value["quote"] = Quote(**value["quote"]) if value["quote"] else None
     value["attachments"] = tuple(value["attachments"])
+    for name in ("files", "nearby"):  # events of earlier versions have none
+        value[name] = tuple(Attachment(**file) for file in value.get(name, ()))
     value["context"] = tuple(Quote(**quote) for quote in value.get("context", ()))
     return Incoming(**value)
 

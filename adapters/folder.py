@@ -18,9 +18,9 @@ from pathlib import Path
 
 from bot.errors import SourceError
 from bot.ingest.choice import GIT, Choice, refused_name
-from bot.ingest.document import POINTER_BYTES, is_pointer, refusal
 from bot.ingest.links import in_a_link
 from bot.ingest.options import MAX_FILE_BYTES, SyncOptions
+from bot.ingest.refusal import POINTER_BYTES, is_pointer, refusal
 from bot.ingest.report import Reason
 from bot.ingest.secrets import is_secret_file
 from bot.ports import Skipped, Source, SourceFile
@@ -102,7 +102,8 @@ class Folder(Source):
         except OSError as error:
             raise SourceError(f"The folder {self._root} cannot be read.", _REMEDY) from error
 
-    def _read(self, path: str, file: Path) -> SourceFile | Skipped:
+    def _read(self, path: str, place: str) -> SourceFile | Skipped:
+        file = Path(place)
         try:
             status = file.stat()
             if not stat.S_ISREG(status.st_mode):
@@ -110,7 +111,7 @@ class Folder(Source):
             skipped = refusal(path, status.st_size, self._options)
             if skipped and not _may_be_pointer(skipped, status.st_size):
                 return skipped
-            data = file.read_bytes()
+            data = _content(file)
         except OSError as error:
             return Skipped(path, Reason.UNREADABLE, error.strerror or "")
         if skipped and not is_pointer(data):
@@ -118,11 +119,16 @@ class Folder(Source):
         return SourceFile(path, data, datetime.fromtimestamp(status.st_mtime, UTC))
 
 
+def _content(file: Path) -> bytes:
+    with file.open("rb", buffering=0) as raw:  # read whole, so a buffer would be one more copy
+        return raw.readall()
+
+
 def _may_be_pointer(skipped: Skipped, size: int) -> bool:
     return skipped.reason == Reason.UNSUPPORTED and size < POINTER_BYTES
 
 
-Entry = tuple[str, Path] | Skipped
+Entry = tuple[str, str] | Skipped  # its identity, and where it is on this machine
 
 
 def _once(found: Sequence[Entry]) -> Iterator[Entry]:
@@ -142,11 +148,11 @@ class _Walk:
     """One pass over a tree: which files there are, and which are not looked at and why."""
 
     def __init__(self, root: Path, wanted: Callable[[str], bool]) -> None:
-        self._root = root
+        self._root = str(root)
         self._wanted = wanted
         self._found: list[tuple[str, Entry]] = []
-        self._links: list[Path] = []
-        self._real: set[Path] = set()  # files and folders that were reached, links resolved
+        self._links: list[str] = []
+        self._real: set[str] = set()  # files and folders that were reached, links resolved
         self._submodules = _submodules(root)
 
     def entries(self) -> list[Entry]:
@@ -156,7 +162,7 @@ class _Walk:
             self._link(self._links.pop(0))
         return [entry for _, entry in sorted(self._found, key=lambda item: item[0])]
 
-    def _folder(self, folder: Path, real: Path) -> None:
+    def _folder(self, folder: str, real: str) -> None:
         self._real.add(real)
         try:
             with os.scandir(folder) as scan:
@@ -167,10 +173,10 @@ class _Walk:
         if self._path(folder) in self._submodules and all(e.name == GIT for e in entries):
             self._skip(folder, Reason.SUBMODULE, "run `git submodule update --init`")
         for entry in entries:
-            place = folder / entry.name
-            self._entry(entry, place, place if real is folder else real / entry.name)
+            place = entry.path
+            self._entry(entry, place, place if real is folder else str(Path(real, entry.name)))
 
-    def _entry(self, entry: os.DirEntry[str], place: Path, real: Path) -> None:
+    def _entry(self, entry: os.DirEntry[str], place: str, real: str) -> None:
         reason = refused_name(entry.name, folder=entry.is_dir())
         if reason is not None:
             self._skip(place, reason)
@@ -181,37 +187,37 @@ class _Walk:
         else:
             self._file(place, real)
 
-    def _link(self, place: Path) -> None:
-        target = Path(os.path.realpath(place))
-        inside = self._path(target) if target.is_relative_to(self._root) else None
+    def _link(self, place: str) -> None:
+        file = Path(os.path.realpath(place))
+        target = str(file)
+        inside = self._path(target) if file.is_relative_to(self._root) else None
         if inside is None:
             self._skip(place, Reason.OUTSIDE)
         elif is_secret_file(inside):
             self._skip(place, Reason.SECRET_FILE)
         elif target in self._real:
             self._skip(place, Reason.LINK, inside)
-        elif target.is_dir():
+        elif file.is_dir():
             self._folder(place, target)
-        elif target.exists():
+        elif file.exists():
             self._file(place, target)
         else:
             self._skip(place, Reason.UNREADABLE, "broken link")
 
-    def _file(self, place: Path, real: Path) -> None:
+    def _file(self, place: str, real: str) -> None:
         path = self._path(place)
         if self._wanted(path):
             self._real.add(real)
             self._found.append((path, (path, place)))
 
-    def _skip(self, place: Path, reason: Reason, detail: str = "") -> None:
+    def _skip(self, place: str, reason: Reason, detail: str = "") -> None:
         path = self._path(place)
         if self._wanted(path):
             self._found.append((path, Skipped(path, reason, detail)))
 
-    def _path(self, place: Path) -> str:
+    def _path(self, place: str) -> str:
         """The identity of a file: names that are no UTF-8 keep their bytes as escapes."""
-        root, name = str(self._root), str(place)
-        name = name[len(root) :].lstrip(os.sep).replace(os.sep, "/") or "."
+        name = place[len(self._root) :].lstrip(os.sep).replace(os.sep, "/") or "."
         if name.isascii():
             return name
         readable = os.fsencode(name).decode("utf-8", "backslashreplace")

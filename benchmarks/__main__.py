@@ -18,7 +18,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from benchmarks import chat, questions, searching, served, sessions, slack, starting, syncing
+from benchmarks import (
+    chat,
+    questions,
+    replicas,
+    repository,
+    searching,
+    served,
+    sessions,
+    slack,
+    starting,
+    syncing,
+)
 from benchmarks.contenders.table import table
 from benchmarks.table import Figure, markdown
 from bot.app import opened
@@ -59,6 +70,10 @@ async def _documents(plan: Plan, folder: Path) -> list[Figure]:
         return figures + await questions.costs(app, plan.asked)
 
 
+async def _repository(plan: Plan, folder: Path) -> list[Figure]:
+    return await repository.costs(plan.docs, folder)
+
+
 async def _search(plan: Plan, folder: Path) -> list[Figure]:
     return await searching.costs(folder, plan.sizes)
 
@@ -75,6 +90,10 @@ async def _slack(plan: Plan, folder: Path) -> list[Figure]:
     return await slack.costs(folder, plan.docs, plan.asked)
 
 
+async def _replicas(plan: Plan, folder: Path) -> list[Figure]:
+    return await replicas.costs(folder, plan.docs, plan.asked)
+
+
 async def _sessions(plan: Plan, folder: Path) -> list[Figure]:
     return await sessions.costs(folder, plan.docs, plan.asked)
 
@@ -84,6 +103,8 @@ PARTS: Mapping[str, Callable[[Plan, Path], Awaitable[list[Figure]]]] = {
     "start": _starting,
     "chat": _chat,
     "slack": _slack,
+    "replicas": _replicas,
+    "repository": _repository,
     "documents": _documents,
     "sessions": _sessions,
     "search": _search,

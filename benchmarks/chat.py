@@ -21,8 +21,8 @@ from benchmarks.table import Figure, span
 from bot.access import Grant, place_key
 from bot.chat import Place
 from bot.roll import open_roll
-from bot.running import stores
 from bot.settings import Settings
+from bot.stores import stores
 from tests.servers.openai_server import OpenAIServer, Say
 from tests.servers.telegram_server import Group, Sent, TelegramServer, User
 

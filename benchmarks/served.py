@@ -18,6 +18,7 @@ from benchmarks.searching import DIMENSION, PER_FILE, QUERIES, question, store
 from benchmarks.table import Figure, median, ratio, span, timed
 from bot.ports import KnowledgeIndex
 from bot.settings import load
+from bot.weaviate_settings import tenant_of_weaviate
 from graph.model import Scope
 
 _UNCOUNTED = 5  # first searches, which load the vectors
@@ -36,7 +37,8 @@ async def costs(folder: Path, size: int) -> list[Figure]:
         grpc=settings.weaviate_grpc,
         key=settings.weaviate_key.get_secret_value(),
         shelf=f"Bench{uuid.uuid4().hex}",
-        **settings.weaviate.model_dump(),
+        tenant=tenant_of_weaviate(settings.weaviate, settings.access.tenant),
+        **settings.weaviate.model_dump(exclude={"multi_tenancy"}),
     )
     near = await SqliteIndex.open(folder / "search.db")
     try:

@@ -142,6 +142,14 @@ class Access:
         known = await self._reader(person)
         return Role.STRANGER if known is None or known.guest else Role.MEMBER
 
+    async def admins(self) -> frozenset[str]:
+        """The keys of all admins: of the settings, and of the roll. Raises StorageError."""
+        return self._admins.union(grant.key for grant in await self._roll.grants() if grant.admin)
+
+    async def admits(self, event: Incoming) -> bool:
+        """Whether a question may be asked there at all. Raises StorageError."""
+        return await self.scope(event) is not None
+
     async def scope(self, event: Incoming) -> Scope | None:
         """What everybody who reads the answer may see; None when nobody let them in.
 

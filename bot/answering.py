@@ -9,16 +9,17 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Literal
 
 from bot import buttons
 from bot.access import Access, Role, Roll, is_personal, place_key
 from bot.answer_cache import AnswerCache
-from bot.asked import about, named, unread
+from bot.asked import about, belated, named, unread
 from bot.asking import Asking, Keep, Way
 from bot.auditor import Auditor
 from bot.chat import Incoming, Kind, Place, Reply, question_id
+from bot.commands.ask import plain
 from bot.commands.call import Ask, Call, Command, Desk, may_use, parse
 from bot.commands.called import Called, called
 from bot.commands.table import find
@@ -42,7 +43,6 @@ from graph.model import Language, Question, Scope, Turn
 _log = logging.getLogger(__name__)
 
 _OF_ONE_ORGANISATION = frozenset({"slack"})  # whose people alone can add the bot to a channel
-_HOURS_FROM = timedelta(hours=2)  # from here on an age is told in hours
 
 
 class Answering:
@@ -179,6 +179,8 @@ class Answering:
 
     async def _question(self, event: Incoming, conversation: Conversation, late: bool) -> None:
         scope = await self._access.scope(event)
+        if scope is not None and self._desk.curating is not None:
+            self._desk.curating.hand_ins.saw(event)
         if scope is not None and self._minutes is not None:
             await self._minutes.fill(self._recall, room(event))
         answered = self._recall.last(room(event)) is not None
@@ -188,7 +190,7 @@ class Answering:
         elif scope is None:
             await self._tell_how(event, conversation)
         else:
-            await self._ask(event, conversation, scope, Ask(event.text), late)
+            await self._ask(event, conversation, scope, plain(event.text), late)
 
     def _of_roster(self, event: Incoming, call: Called | None) -> Called | None:
         """A question about who is on call, asked in whatever way, is a use of /oncall."""
@@ -296,22 +298,18 @@ class Answering:
     async def _ask(
         self, event: Incoming, conversation: Conversation, scope: Scope, ask: Ask, late: bool
     ) -> None:
-        words = ask.text
+        words, scope = ask.text, ask.types.over(scope)
         history = await self._history(event, scope)
         wanted = about(words, event, history) if ask.way is Way.ASK else named(words, event)
-        question = Question(
-            wanted,
-            question_id(event),
-            scope,
-            history if ask.way is Way.ASK else (),
-            web_allowed=self._web,
-        )
+        before = history if ask.way is Way.ASK else ()
+        web = self._web and not ask.types.known
+        question = Question(wanted, question_id(event), scope, before, web_allowed=web)
         await self._asking.answer(
             question,
             event,
             conversation,
             way=ask.way,
-            before=self._late_note(event, words) if late else (),
+            before=belated(event, words, self._now()) if late else (),
             after=unread(event, words),
         )
 
@@ -323,13 +321,6 @@ class Answering:
         return self._recall.history(
             place, event.person, scope, event.quote, event.context, closed=behind - readable
         )
-
-    def _late_note(self, event: Incoming, words: str) -> list[str]:
-        age = max(self._now() - event.at, timedelta())
-        language = language_of(words, event.language)
-        if age >= _HOURS_FROM:
-            return [text("late_hours", language, count=age // timedelta(hours=1))]
-        return [text("late_minutes", language, count=age // timedelta(minutes=1))]
 
 
 def _refusal(command: Command, call: Call) -> Reply | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bot.engines import Content, chosen, open_store
 from bot.errors import StorageError
 from bot.ingest.version import CHUNKER_VERSION
-from bot.ports import IndexInfo, KnowledgeIndex
+from bot.ports import IndexInfo, KnowledgeIndex, SharedServer, Source
 from bot.registry import factory
 from bot.settings import Settings
 from bot.shared import shared_server
@@ -38,6 +38,9 @@ class Library:
     embedder: Embedder
     words: Embedder  # the builtin one: glossary and query types
     sessions: KnowledgeIndex | None = field(default=None, kw_only=True)  # earlier conversations
+    server: SharedServer | None = field(default=None, kw_only=True)  # the Redis of the settings
+    fetched: Mapping[str, Source] = field(default_factory=dict, kw_only=True)
+    """Sources that were read a moment ago, by name: one object reads one state of a repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,7 @@ async def opened(
             library.words,
             machine,
             sessions=sessions,
+            server=library.server,
         )
 
 
@@ -126,19 +130,25 @@ async def opened_library(
         builtin = factory("embedder.builtin")(ahead=to_answer, cache=settings.cache)
         words: Embedder = await _kept(stack, builtin)
         index: KnowledgeIndex = await _kept(stack, await open_index(settings, home))
-        embedder = words
+        server, embedder = await _server(stack, settings), words
         if settings.embedder != "builtin":
             embedder = await _kept(stack, await make_embedder(settings, await index.info()))
-            embedder = await _cached(stack, settings, embedder)
-        yield Library(settings, index, embedder, words)
+            embedder = _cached(server, settings, embedder)
+        yield Library(settings, index, embedder, words, server=server)
 
 
-async def _cached(stack: AsyncExitStack, settings: Settings, embedder: Embedder) -> Embedder:
+async def _server(stack: AsyncExitStack, settings: Settings) -> SharedServer | None:
+    """Not connected before it is needed, and then once for everything in this process."""
+    if not settings.redis_url:
+        return None
+    return await stack.enter_async_context(shared_server(settings, wait=False))
+
+
+def _cached(server: SharedServer | None, settings: Settings, embedder: Embedder) -> Embedder:
     """Vectors of questions are shared with the other replicas, where there may be any."""
     seconds = settings.redis.vectors_seconds
-    if not settings.redis_url or not seconds:
+    if server is None or not seconds:
         return embedder
-    server = await stack.enter_async_context(shared_server(settings, wait=False))
     return CachedEmbedder(embedder, factory("cache.redis")(server), seconds)
 
 

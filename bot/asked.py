@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from bot.chat import Incoming
 from bot.subject import alert_names, subject
@@ -15,6 +16,7 @@ from graph.smalltalk import is_blank, is_small_talk
 
 _SHORT = 2  # words
 _NAMED = 5  # attachments
+_HOURS_FROM = timedelta(hours=2)  # from here on an age is told in hours
 
 
 def about(words: str, event: Incoming, history: Sequence[Turn]) -> str:
@@ -71,4 +73,15 @@ def unread(event: Incoming, words: str) -> list[str]:
         attachment(name, language) + (f" × {n}" if n > 1 else "") for name, n in counted.items()
     ]
     names = ", ".join(shown[:_NAMED]) + (", …" if len(shown) > _NAMED else "")
-    return [text("not_read", language, names=names)]
+    told = text("not_read", language, names=names)
+    alone = event.place.kind == "private" and bool(event.files)
+    return [f"{told} {text('add_hint', language)}" if alone else told]
+
+
+def belated(event: Incoming, words: str, now: datetime) -> list[str]:
+    """That the question waited, and how long."""
+    age = max(now - event.at, timedelta())
+    language = language_of(words, event.language)
+    if age >= _HOURS_FROM:
+        return [text("late_hours", language, count=age // timedelta(hours=1))]
+    return [text("late_minutes", language, count=age // timedelta(minutes=1))]

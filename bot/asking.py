@@ -20,6 +20,7 @@ from bot.recall import Exchange, Offer, Recall, Remembered, room
 from bot.reply import to_markdown
 from bot.runbooks import Runbooks
 from bot.sessions import drawn_from
+from bot.source_types import Types
 from bot.texts import known, text
 from graph.errors import StoreError
 from graph.machine import Finished, Machine
@@ -153,7 +154,8 @@ class Asking:
             await self._minutes.record(question, event, answer)
         post = event.private and event.place.kind != "private"
         if post:
-            line = f"/{way} {trace.resolved}"
+            types = Types(question.scope.source_types or frozenset())
+            line = f"/{way} {types.before(trace.resolved)}"
             self._recall.offer(question.id, Offer(event.place, asker, line))
         web = self.has_web and question.web_allowed and way is Way.ASK
         under = buttons.under(finished, web=web, post=post)

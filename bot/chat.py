@@ -11,6 +11,7 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Literal
 
+from bot.attachments import Attachment
 from graph.model import Answer, Outcome
 
 _ID_DIGITS = 12
@@ -67,6 +68,7 @@ class Quote:
 
     text: str
     author: str = ""
+    message_id: str = ""  # "" where it is no message of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,8 @@ class Incoming:
     addressed: bool = True  # False: said in a group, but not to the bot
     quote: Quote | None = None
     attachments: tuple[str, ...] = ()  # names of files and pictures that came along, not read
+    files: tuple[Attachment, ...] = ()  # those that came along and can be fetched
+    nearby: tuple[Attachment, ...] = ()  # files of the message it replies to, or of its thread
     album: str = ""  # what several messages share that were sent as one, such as pictures
     language: str = ""  # the person's interface language, a hint
     value: str = ""  # of a pressed button

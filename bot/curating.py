@@ -1,43 +1,45 @@
-"""What curators keep from a chat: notes as drafts, published or discarded by a button.
-
-A note is open to nobody who has less than the weakest rights of the place it was said in.
-"""
+"""What curators keep from a chat: notes and files as drafts, published or discarded by a button."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from datetime import UTC, datetime
 
 from bot.access import Access, Role
 from bot.app import Library
+from bot.attachments import Attachment
 from bot.auditor import Auditor
-from bot.chat import Button, Incoming, Person, Place, Reply, question_id
-from bot.errors import BotError, SourceError
-from bot.handed_in import understand
+from bot.chat import Incoming, Person, Place, Reply, question_id
+from bot.commands.spoken import spelled
+from bot.drafts import Drafts, buttons, readers
+from bot.errors import BotError
+from bot.hand_ins import Fetch, HandIns, nothing
+from bot.handed_in import NotTaken, understand
 from bot.ingest.secrets import mask
-from bot.kept import Kept, KeptDocuments
-from bot.library import sync_kept
+from bot.kept import Kept, same
+from bot.kept_changes import KeptChanges
 from bot.ports import Conversation, SourceFile
-from bot.progress import Silent
 from bot.texts import language_of, literal, literal_code, text
 from graph.errors import GraphError
-from graph.model import EVERYBODY, Language, Outcome, Question, Scope, SourceType
+from graph.model import Language, Outcome, Question, Scope, SourceType
 
 _BUTTON = re.compile(r"(k|x):([0-9a-f]{10})")
 _NOTE = "note.md"
 _DONE = {"publish": "kept_published", "delete": "kept_deleted", "discard": "kept_discarded"}
 _SHOWN = 1_500  # characters of a draft
 _TITLE = 80  # characters
+_ASKED = 5  # people that are named to whoever may not
 
 _log = logging.getLogger(__name__)
 
 
 class Curating:
-    """`curators` are keys of people who may do it beside the admins; `link` opens a message."""
+    """`curators` are keys of people who may do it beside the admins; `link` opens a message,
+    `fetch` gets a file. `roots` names the one slash command of platforms that have one."""
 
     def __init__(
         self,
@@ -47,19 +49,40 @@ class Curating:
         curators: frozenset[str] = frozenset(),
         auditor: Auditor | None = None,
         link: Callable[[Place, str], str] = lambda place, message: "",
+        fetch: Fetch = nothing,
+        roots: Mapping[str, str] | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._library, self._access = library, access
-        self._curators, self._auditor, self._link = curators, auditor, link
-        self._store = KeptDocuments(library.settings.home)
+        self._curators, self._auditor, self._roots = curators, auditor, roots or {}
+        self._drafts = Drafts(library, access, link=link, now=now)
+        self._changes = KeptChanges(library, self._drafts.store)
         self._changing = asyncio.Lock()
+        self.hand_ins = HandIns(library, access, self._drafts, fetch, now)
 
     async def may(self, person: Person) -> bool:
         """Raises StorageError."""
         role = await self._access.role(person)
         return role is Role.ADMIN or (role is Role.MEMBER and person.key in self._curators)
 
-    async def draft(self, event: Incoming, words: str, author: str, language: Language) -> Reply:
-        """Keeps a note as a draft, and shows what was understood. Raises StorageError."""
+    async def refusal(self, event: Incoming, language: Language) -> Reply:
+        """Names those who may. Nobody is told of it: only the asker sees it. Raises
+        StorageError."""
+        keys = sorted(self._curators | await self._access.admins())
+        platform = event.place.platform
+        own = [key.removeprefix(f"{platform}:") for key in keys if key.startswith(f"{platform}:")]
+        here = [Person(platform, name) for name in own[:_ASKED]]
+        key = "curators_who" if here else "curators_only"
+        return Reply(text(key, language), mentions=tuple(here), private=True)
+
+    def given(self, event: Incoming) -> tuple[Sequence[Attachment], Sequence[str]]:
+        return self.hand_ins.given(event)
+
+    async def draft(
+        self, event: Incoming, words: str, author: str, language: Language, message_id: str = ""
+    ) -> Reply:
+        """Keeps a note as a draft, and shows what was understood. `message_id`: of the message
+        that says it, when that is not the event's own. Raises StorageError."""
         scope = await self._access.scope(replace(event, private=False))
         if scope is None:
             return Reply(text("no_access", language), private=True)
@@ -70,29 +93,17 @@ class Curating:
         try:
             file = SourceFile(_NOTE, data, title=title)
             await understand(self._library, SourceType.MANUAL, file)
-        except SourceError:
+        except NotTaken:
             return Reply(text("note_refused", language), private=True)
-        kept = await asyncio.to_thread(self._store.holding, data)
+        here = await self._drafts.listed(scope)
+        kept = same(data, here)
         if kept is not None and not kept.draft:
             return Reply(text("note_known", language, id=kept.id), private=True)
         if kept is None:
-            about = self._about(event, scope, title)
-            kept = await asyncio.to_thread(
-                lambda: self._store.add(SourceType.MANUAL, _NOTE, data, event.person.key, **about)
-            )
+            origin = self._drafts.origin(event, message_id)
+            about = {**self._drafts.rights(scope), "title": title, "origin": origin}
+            kept = await self._drafts.add(SourceType.MANUAL, _NOTE, data, event, **about)
         return self._shown(kept, said, language)
-
-    def _about(self, event: Incoming, scope: Scope, title: str) -> dict[str, Any]:
-        """The fields of Kept that bound its readers and say where it comes from."""
-        labels = frozenset[str]().union(*scope.readers) or {EVERYBODY}
-        return {
-            "title": title,
-            "audience": max(scope.levels, key=self._access.levels.index),
-            "labels": tuple(sorted(labels)),
-            "tenant": scope.tenant,
-            "origin": self._link(event.place, event.message_id),
-            "draft": True,
-        }
 
     def _shown(self, kept: Kept, said: str, language: Language) -> Reply:
         shown = said if len(said) <= _SHOWN else said[:_SHOWN] + "…"
@@ -102,11 +113,9 @@ class Curating:
             id=kept.id,
             title=literal(kept.title),
             shown=shown.replace("```", "'''"),
-            level=literal(kept.audience),
-            labels=literal(", ".join(kept.labels)),
+            readers=readers(kept.audience, kept.labels, language),
         )
-        publish = Button(text("button_publish", language), f"k:{kept.id}")
-        return Reply(told, (publish, Button(text("button_discard", language), f"x:{kept.id}")))
+        return Reply(told, buttons(kept.id, language))
 
     async def pressed(self, event: Incoming, conversation: Conversation) -> bool:
         """Whether the button was one under a draft. Raises StorageError, and what the
@@ -119,7 +128,7 @@ class Curating:
         if scope is None:
             reply = Reply(text("no_access", language), private=True)
         elif not await self.may(event.person):
-            reply = Reply(text("curators_only", language), private=True)
+            reply = await self.refusal(event, language)
         elif match[1] == "k":
             reply = await self.publish(event, scope, match[2], language)
         else:
@@ -129,73 +138,75 @@ class Curating:
 
     async def listed(self, scope: Scope) -> list[Kept]:
         """What was handed in and may be read in `scope`, drafts as well. Raises StorageError."""
-        found = await asyncio.to_thread(self._store.all)
-        return [kept for kept in found if self._open(kept, scope)]
+        return await self._drafts.listed(scope)
 
     async def publish(self, event: Incoming, scope: Scope, name: str, language: Language) -> Reply:
-        """Makes it findable at once. Raises StorageError."""
-        kept = await self._find(name, scope)
-        if kept is None:
-            return _gone(name, language)
-        await asyncio.to_thread(self._store.publish, kept.id)
-        if not await self._synced(kept):
-            if kept.draft:
-                await asyncio.to_thread(self._store.withdraw, kept.id)
-            return Reply(text("kept_failed", language), private=True)
-        return await self._done(event, scope, kept, "publish", language)
+        """Makes it findable at once, with what came in the same message. Raises StorageError."""
+        async with self._changing:
+            found = await self._drafts.named(name, scope)
+            waiting = [kept for kept in found if not await self._changes.findable(kept)]
+            if not waiting:
+                return self._settled(event, found, name, language)
+            try:
+                made = await self._changes.publish(waiting)
+            except (BotError, GraphError) as error:
+                return _failed(error, waiting, language)
+        return await self._done(event, scope, made, "publish", language)
 
     async def delete(self, event: Incoming, scope: Scope, name: str, language: Language) -> Reply:
         """Takes it out of the index and the data folder. Raises StorageError."""
-        kept = await self._find(name, scope)
-        if kept is None:
-            key = "kept_foreign" if "/" in name else "kept_gone"
-            return Reply(text(key, language, id=literal_code(name)), private=True)
-        await asyncio.to_thread(self._store.withdraw, kept.id)
-        if not await self._synced(kept):
-            if not kept.draft:
-                await asyncio.to_thread(self._store.publish, kept.id)
-            return Reply(text("kept_failed", language), private=True)
-        await asyncio.to_thread(self._store.delete, kept.id)
-        return await self._done(event, scope, kept, "delete", language)
+        async with self._changing:
+            found = [kept for kept in await self.listed(scope) if kept.id == name]
+            if not found:
+                key = "kept_foreign" if "/" in name else "kept_gone"
+                return Reply(text(key, language, id=literal_code(name)), private=True)
+            try:
+                await self._changes.delete(found[0])
+            except (BotError, GraphError) as error:
+                return _failed(error, found, language)
+        return await self._done(event, scope, found, "delete", language)
 
     async def _discard(self, event: Incoming, scope: Scope, name: str, language: Language) -> Reply:
-        kept = await self._find(name, scope)
-        if kept is None:
-            return _gone(name, language)
-        if not kept.draft:
-            told = text("kept_public", language, id=kept.id, delete="documents delete")
-            return Reply(told, private=True)
-        await asyncio.to_thread(self._store.delete, kept.id)
-        return await self._done(event, scope, kept, "discard", language)
-
-    async def _find(self, name: str, scope: Scope) -> Kept | None:
-        return next((kept for kept in await self.listed(scope) if kept.id == name), None)
-
-    def _open(self, kept: Kept, scope: Scope) -> bool:
-        access = kept.access(self._library.settings.access.documents())
-        return scope.admits(replace(access, effective_until=None))
-
-    async def _synced(self, kept: Kept) -> bool:
         async with self._changing:
-            try:
-                await sync_kept(self._library, kept.kind, Silent())
-            except (BotError, GraphError) as error:
-                _log.warning("%s was not brought into the index: %s", kept.id, error)
-                return False
-        return True
+            found = await self._drafts.named(name, scope)
+            waiting = [kept for kept in found if kept.draft]
+            if not waiting:
+                return self._settled(event, found, name, language)
+            for kept in waiting:
+                await self._changes.delete(kept)
+        return await self._done(event, scope, waiting, "discard", language)
+
+    def _settled(
+        self, event: Incoming, found: Sequence[Kept], name: str, language: Language
+    ) -> Reply:
+        """Somebody was faster, or the draft's time is over."""
+        if not found:
+            days = f"{self._library.settings.uploads.draft_days:g}"
+            told = text("draft_gone", language, id=literal_code(name), days=days)
+            return Reply(told, private=True)
+        command = spelled(self._roots, event.place.platform, "documents")
+        lines = [
+            text("kept_public", language, id=kept.id, delete=f"{command} delete") for kept in found
+        ]
+        return Reply("\n\n".join(lines), private=True)
 
     async def _done(
-        self, event: Incoming, scope: Scope, kept: Kept, way: str, language: Language
+        self, event: Incoming, scope: Scope, done: Sequence[Kept], way: str, language: Language
     ) -> Reply:
-        title, key = kept.title or kept.name, _DONE[way]
-        if self._auditor is not None:
-            question = Question(f"{way} {kept.id} {title}", question_id(event), scope)
-            await self._auditor.note(question, event.person, event.place, way, Outcome.ANSWERED)
-        return Reply(text(key, language, id=kept.id, title=literal(title)))
+        lines: list[str] = []
+        for kept in done:
+            title = kept.title or kept.name
+            if self._auditor is not None:
+                question = Question(f"{way} {kept.id} {title}", question_id(event), scope)
+                await self._auditor.note(question, event.person, event.place, way, Outcome.ANSWERED)
+            lines.append(text(_DONE[way], language, id=kept.id, title=literal(title)))
+        return Reply("\n\n".join(lines))
 
 
-def _gone(name: str, language: Language) -> Reply:
-    return Reply(text("kept_gone", language, id=literal_code(name)), private=True)
+def _failed(error: Exception, kept: Sequence[Kept], language: Language) -> Reply:
+    names = ", ".join(item.id for item in kept)
+    _log.warning("%s: the index was not brought up to date: %s", names, error)
+    return Reply(text("kept_failed", language), private=True)
 
 
 def _title(words: str) -> str:

@@ -6,8 +6,19 @@ from graph.model import Language
 
 SENTENCES: dict[str, dict[Language, str]] = {
     "curators_only": {
-        "en": "Only curators and admins may do that.",
-        "ru": "Это могут только кураторы и администраторы.",
+        "en": "Only curators and admins may add, publish and delete documents.",
+        "ru": "Добавлять, публиковать и удалять документы могут только кураторы и администраторы.",
+    },
+    "curators_who": {
+        "en": "Only curators and admins may add, publish and delete documents. You can ask:",
+        "ru": "Добавлять, публиковать и удалять документы могут только кураторы и администраторы. "
+        "Можно попросить:",
+    },
+    "noted_here": {
+        "en": "Noted for this conversation: I can bring it up when somebody asks here. For the "
+        "documents, a curator replies to your message with `remember this`.",
+        "ru": "Записал для этого разговора: смогу напомнить, когда здесь спросят. Чтобы это "
+        "попало в документы, куратор ответит на ваше сообщение `запомни это`.",
     },
     "keeping_off": {
         "en": "Nothing can be kept from this chat.",
@@ -29,16 +40,18 @@ SENTENCES: dict[str, dict[Language, str]] = {
         "ru": "Это уже сохранено: `{id}`.",
     },
     "note_draft": {
-        "en": "Draft `{id}`: **{title}**\n\n```\n{shown}\n```\n\n"
-        "Readers: level {level}, labels {labels}. Publish it?",
-        "ru": "Черновик `{id}`: **{title}**\n\n```\n{shown}\n```\n\n"
-        "Кто прочтёт: уровень {level}, метки {labels}. Опубликовать?",
+        "en": "Draft `{id}`: **{title}**\n\n```\n{shown}\n```\n\n{readers}. Publish it?",
+        "ru": "Черновик `{id}`: **{title}**\n\n```\n{shown}\n```\n\n{readers}. Опубликовать?",
     },
     "button_publish": {"en": "Publish", "ru": "Опубликовать"},
     "button_discard": {"en": "Discard", "ru": "Удалить черновик"},
     "kept_gone": {
         "en": "There is no document `{id}` any more.",
         "ru": "Документа `{id}` уже нет.",
+    },
+    "draft_gone": {
+        "en": "There is no document `{id}` any more; drafts are kept for {days} days.",
+        "ru": "Документа `{id}` уже нет; черновики хранятся {days} дн.",
     },
     "kept_published": {
         "en": "Published: {title} (`{id}`). I can answer from it now.",
@@ -71,6 +84,7 @@ SENTENCES: dict[str, dict[Language, str]] = {
         "ru": "Переданных документов, которые можно читать здесь, нет.",
     },
     "kept_line": {"en": "- `{id}` {title} ({state})", "ru": "- `{id}` {title} ({state})"},
+    "kept_from": {"en": ", from {origin}", "ru": ", отсюда: {origin}"},
     "kept_state_draft": {"en": "draft", "ru": "черновик"},
     "kept_state_published": {"en": "published", "ru": "опубликован"},
     "kept_head": {

@@ -29,12 +29,18 @@ NAMES: Mapping[SourceType, str] = {SourceType.UPLOAD: "uploads", SourceType.MANU
 """The sources of kept documents, by what they are."""
 
 _LONGEST_NAME = 120  # characters of a file's name
+_LONGEST_SUFFIX = 12
+_MOMENTS = ("added_at", "expires", "draft_until")
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     """One document. `audience` "" is the default of the settings; `origin` links to where it was
-    said, `place` is the only place that may read it."""
+    said, `place` is the only place that may read it.
+
+    A draft from a chat is kept until `draft_until`; published, it takes the place of the document
+    `replaces`. Drafts of one message share a `batch`, the id of the first.
+    """
 
     id: str
     kind: SourceType
@@ -51,6 +57,9 @@ class Kept:
     place: str = ""
     origin: str = ""
     draft: bool = False
+    draft_until: datetime | None = None
+    replaces: str = ""
+    batch: str = ""
 
     @property
     def path(self) -> str:
@@ -93,8 +102,7 @@ class KeptDocuments:
 
     def holding(self, data: bytes) -> Kept | None:
         """The document with exactly this content."""
-        content = sha256(data).hexdigest()
-        return next((item for item in self.all() if item.content == content), None)
+        return same(data, self.all())
 
     def data(self, kept: Kept) -> bytes:
         with _told(self._contents):
@@ -102,62 +110,50 @@ class KeptDocuments:
 
     def add(self, kind: SourceType, name: str, data: bytes, by: str, **about: Any) -> Kept:
         """Keeps `data`; `about` are further fields of Kept."""
-        content = self._store(data)
+        content = self.keep(data)
         kept = Kept(
             secrets.token_hex(5), kind, file_name(name), content, len(data), by,
             datetime.now(UTC), **about,
         )  # fmt: skip
-        self._save(kept)
+        self.put(kept)
         return kept
 
-    def replace(self, name: str, file: str, data: bytes) -> Kept:
-        """Another content under the same id, for the same readers. Raises SourceError."""
-        before = self.get(name)
-        content = self._store(data)
-        kept = replace(before, name=file_name(file), content=content, size=len(data))
-        self._save(kept)
-        self._sweep(before.content)
-        return kept
-
-    def publish(self, name: str) -> Kept:
-        """Raises SourceError."""
-        kept = replace(self.get(name), draft=False)
-        self._save(kept)
-        return kept
-
-    def withdraw(self, name: str) -> Kept:
-        """Back to a draft, which no source offers. Raises SourceError."""
-        kept = replace(self.get(name), draft=True)
-        self._save(kept)
-        return kept
-
-    def delete(self, name: str) -> Kept:
-        """Raises SourceError."""
-        kept = self.get(name)
-        with _told(self._documents):
-            (self._documents / f"{kept.id}.json").unlink(missing_ok=True)
-        self._sweep(kept.content)
-        return kept
-
-    def _store(self, data: bytes) -> str:
+    def keep(self, data: bytes) -> str:
+        """The content's name. A record that names it must follow."""
         content = sha256(data).hexdigest()
         with _told(self._contents):
             if not (self._contents / content).exists():
                 _write(self._contents / content, data)
         return content
 
-    def _save(self, kept: Kept) -> None:
-        plain = {**asdict(kept), "added_at": kept.added_at.isoformat()}
-        plain["expires"] = kept.expires.isoformat() if kept.expires else None
+    def put(self, kept: Kept) -> None:
+        """Its record is this one from now on. The content must be kept already."""
+        plain = {**asdict(kept), **{name: _written(getattr(kept, name)) for name in _MOMENTS}}
         with _told(self._documents):
             text = json.dumps(plain, ensure_ascii=False, indent=1)
             _write(self._documents / f"{kept.id}.json", text.encode())
 
-    def _sweep(self, content: str) -> None:
+    def drop(self, kept: Kept) -> None:
+        """The record goes, the content stays until it is swept."""
+        with _told(self._documents):
+            (self._documents / f"{kept.id}.json").unlink(missing_ok=True)
+
+    def delete(self, kept: Kept) -> None:
+        """With its content, unless another document has the same."""
+        self.drop(kept)
+        self.sweep(kept.content)
+
+    def sweep(self, content: str) -> None:
         """Drops a content that no document has any more."""
         if all(item.content != content for item in self.all()):
             with _told(self._contents):
                 (self._contents / content).unlink(missing_ok=True)
+
+
+def same(data: bytes, among: Sequence[Kept]) -> Kept | None:
+    """The one of them with exactly this content."""
+    content = sha256(data).hexdigest()
+    return next((item for item in among if item.content == content), None)
 
 
 def file_name(name: str) -> str:
@@ -165,8 +161,9 @@ def file_name(name: str) -> str:
     last = unicodedata.normalize("NFC", name).replace("\\", "/").rstrip("/").rpartition("/")[2]
     clean = "".join(letter for letter in last if letter.isprintable()).strip(". ")
     stem, dot, suffix = clean.rpartition(".")
-    room = _LONGEST_NAME - len(suffix) - 1
-    return (f"{stem[:room]}{dot}{suffix}" if dot else clean[:_LONGEST_NAME]) or "document.md"
+    if not dot or len(suffix) > _LONGEST_SUFFIX:
+        return clean[:_LONGEST_NAME].rstrip(". ") or "document.md"
+    return f"{stem[: _LONGEST_NAME - len(suffix) - 1]}.{suffix}"
 
 
 def _read(files: Sequence[Path]) -> Iterator[Kept]:
@@ -177,16 +174,22 @@ def _read(files: Sequence[Path]) -> Iterator[Kept]:
 
 def _from_json(text: str) -> Kept:
     plain: dict[str, Any] = json.loads(text)
-    expires = plain["expires"]
     return Kept(
         **{
             **plain,
             "kind": SourceType(plain["kind"]),
             "labels": tuple(plain["labels"]),
-            "added_at": datetime.fromisoformat(plain["added_at"]),
-            "expires": datetime.fromisoformat(expires) if expires else None,
+            **{name: _moment(plain.get(name)) for name in _MOMENTS},
         }
     )
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def _written(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
 
 
 def _write(file: Path, data: bytes) -> None:

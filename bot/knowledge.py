@@ -20,7 +20,6 @@ from bot.chat import Person, Place
 from bot.mcp_settings import McpSettings
 from bot.narrowed import Narrowed
 from bot.search import (
-    DOCUMENT_TYPES,
     Hit,
     SearchBounds,
     document_id,
@@ -30,6 +29,7 @@ from bot.search import (
     whole,
 )
 from bot.settings import Settings
+from bot.source_types import DOCUMENT_TYPES
 from graph.errors import IndexEmpty
 from graph.followup import cut
 from graph.machine import Machine

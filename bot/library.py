@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from bot.app import Library
 from bot.errors import SettingsError, SourceError
+from bot.fenced import fenced
 from bot.ingest.fingerprint import digest, rules
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
@@ -85,8 +86,9 @@ async def check(source: Source) -> None:
 async def remove(app: Library, name: str) -> int:
     """Takes a source out of the index; returns how many chunks went. Raises BotError."""
     with held(app.settings.home / LOCK_FILE):
-        gone = await app.index.remove_source(name)
-        await refresh(app.index, app.embedder, app.words)
+        index = await fenced(app.index)
+        gone = await index.remove_source(name)
+        await refresh(index, app.embedder, app.words)
     return gone
 
 
@@ -100,7 +102,7 @@ async def sync_shelf(
     allow_loss: bool = False,
 ) -> SyncReport:
     """Brings one folder up to date, and the index's profile with it. Raises BotError."""
-    source = source_of(app, shelf)
+    source = app.fetched.get(shelf.name) or source_of(app, shelf)
     if shelf.name not in [record.name for record in await app.index.sources()]:
         with held(home / LOCK_FILE):
             await check(source)  # a path with a typing error is not remembered

@@ -12,7 +12,8 @@ from __future__ import annotations
 from pydantic import Field, SecretStr, field_validator
 
 from bot.chat_settings import Section
-from bot.search import DOCUMENT_TYPES, SearchBounds
+from bot.search import SearchBounds
+from bot.source_types import DOCUMENT_TYPES
 from graph.model import SourceType
 
 _BOUNDS = SearchBounds()

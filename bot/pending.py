@@ -49,6 +49,8 @@ def edited(pending: Incoming, edit: Incoming) -> Incoming:
         pending,
         text=edit.text,
         attachments=edit.attachments,
+        files=edit.files,
+        nearby=edit.nearby or pending.nearby,
         quote=edit.quote or pending.quote,
         addressed=pending.addressed or edit.addressed,
     )
@@ -74,6 +76,8 @@ def joined(first: Incoming, following: Sequence[Incoming]) -> Incoming:
         first,
         text="\n".join(piece.text for piece in pieces if piece.text),
         attachments=tuple(name for piece in pieces for name in piece.attachments),
+        files=tuple(file for piece in pieces for file in piece.files),
+        nearby=tuple(dict.fromkeys(file for piece in pieces for file in piece.nearby)),
         quote=next((piece.quote for piece in pieces if piece.quote), None),
         addressed=any(piece.addressed for piece in pieces),
     )

@@ -35,6 +35,7 @@ def _telegram(settings: Settings, http: Mount | None, wanted: Wanted | None) -> 
         webhook_secret=settings.telegram_webhook_secret.get_secret_value(),
         http=http,
         on_added=wanted.on_added if wanted else None,
+        files=settings.telegram_files,
     )
     return platform
 
@@ -49,6 +50,7 @@ def _slack(settings: Settings, http: Mount | None, wanted: Wanted | None) -> Pla
         http=http,
         threads=wanted.threads if wanted and follows else None,
         pages=wanted.pages if wanted else None,
+        **({"reads": wanted.reads} if wanted else {}),
     )
     return platform
 

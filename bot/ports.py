@@ -37,11 +37,13 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file that was not indexed. `reason` is one of bot/ingest/report.py's words."""
+    """A file that was not indexed. `reason` is one of bot/ingest/report.py's words; `revision`
+    is as that of a SourceFile."""
 
     path: str
     reason: str
     detail: str = ""
+    revision: str = ""
 
 
 class Source(Protocol):

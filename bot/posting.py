@@ -17,6 +17,7 @@ from bot.chat import Incoming, Kind, Reply, question_id
 from bot.commands.call import parse
 from bot.ports import Conversation
 from bot.recall import Offer, Recall, Remembered, covers
+from bot.source_types import split_types
 from bot.texts import literal, text
 from graph.errors import GraphError
 from graph.machine import Finished
@@ -68,7 +69,9 @@ class Posting:
                 await self._asking.note(question, event, "post", reply.outcome)
             return None
         way, known = Way(name), self._recall.answer(press.question_id, event.place)
-        question = Question(argument, question_id(event), scope, web_allowed=self._web)
+        words, types = split_types(argument)
+        web = self._web and not types.known
+        question = Question(words, question_id(event), types.over(scope), web_allowed=web)
         finished = await self._same(known, question) or await self._asking.ask(question, None, way)
         try:
             return await self._shown(finished, question, event, press, conversation)

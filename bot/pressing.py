@@ -18,6 +18,7 @@ from bot.posting import Posting
 from bot.recall import Recall, Remembered, covers
 from bot.reply import source_line
 from bot.sessions import drawn_from
+from bot.source_types import Types
 from bot.texts import language_of, text
 from graph.machine import Finished
 from graph.model import Answer, Language, Outcome, Question, Scope
@@ -135,8 +136,9 @@ class Pressing:
             documents, scope
         ):
             return None
+        types = Types(remembered.scope.source_types or frozenset())
         question = Question(
-            remembered.resolved, question_id(pressed.event), scope, web_allowed=False
+            remembered.resolved, question_id(pressed.event), types.over(scope), web_allowed=False
         )
         return _Anew(question, await self._asking.ask(question, None))
 

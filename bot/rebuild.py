@@ -11,10 +11,11 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from bot.adopting import Adopting
+from bot.adopting import Adopting, Renewing
 from bot.app import Library
 from bot.engines import REBUILT
 from bot.errors import IndexIncompatible
+from bot.fenced import fenced
 from bot.ingest.lock import held
 from bot.ingest.version import CHUNKER_VERSION
 from bot.library import LOCK_FILE, Shelf, check, source_of
@@ -22,6 +23,7 @@ from bot.migration import Migration
 from bot.ports import KnowledgeIndex
 from bot.progress import Progress
 from bot.registry import factory
+from bot.sync_lead import TASK, sole_writer
 
 
 @asynccontextmanager
@@ -34,17 +36,19 @@ async def rebuilt(
     as it was. Raises BotError, EmbedderError.
     """
     with held(app.settings.home / LOCK_FILE):
-        for shelf in chosen:
-            await check(source_of(app, shelf))
+        sources = {shelf.name: source_of(app, shelf) for shelf in chosen}
+        for source in sources.values():
+            await check(source)
     await app.embedder.embed_questions(["ready"])
     path = app.settings.home / REBUILT
     with held(app.settings.home / LOCK_FILE):
         beside = await _begun(app, path)
     try:
-        yield replace(app, index=beside)
+        yield replace(app, index=beside, fetched=sources)
         with held(app.settings.home / LOCK_FILE):
             await _forget_others(beside, chosen)
-            await _switch(app.index, beside, path, progress)
+            async with sole_writer(app.settings, TASK, app.index, server=app.server) as index:
+                await _switch(await fenced(index), beside, path, progress)
     finally:
         await beside.close()
     _remove(path)
@@ -76,7 +80,12 @@ async def _switch(
     """In one step where the store can do that; else as a copy, without embedding again."""
     if isinstance(index, Adopting):
         await index.adopt(path)
-    elif await beside.sources():
+    elif not await beside.sources():
+        return
+    elif isinstance(index, Renewing):
+        async with index.renewed() as fresh:
+            await Migration(beside, fresh).run(progress)
+    else:
         await Migration(beside, index).run(progress, overwrite=True)
 
 

@@ -13,29 +13,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from bot.access import Access, Roll
+from bot.access import Access
 from bot.answer_cache import AnswerCache, answer_cache
 from bot.answering import Answering
 from bot.app import App
+from bot.attachments import Attachment, Download, Downloading, NotFetched, Trouble
 from bot.auditor import Auditor, open_audit
 from bot.chat import Incoming, Place
 from bot.curating import Curating
-from bot.delivery import Mailbox
 from bot.errors import AccessWithdrawn
-from bot.feedback import FEEDBACK_FILE, FeedbackLog
 from bot.groups import PlatformGroups
+from bot.hand_ins import Fetch
 from bot.home import Home, Pages
 from bot.inbox import Desk
 from bot.ingest.lock import as_seen
-from bot.leadership import Leadership
 from bot.library import LOCK_FILE, readable_sources
-from bot.limits import Allowance, Limiter, Rates
 from bot.meter import Meter
 from bot.minutes import Minutes
 from bot.oncall import Watch, make_watch
@@ -44,21 +42,14 @@ from bot.ports import (
     Conversation,
     Linking,
     Platform,
-    SharedServer,
     SourceRecord,
 )
-from bot.registry import factory
-from bot.roll import make_access, open_roll
-from bot.schedules import LEADS_FILE
-from bot.session_runs import SessionRuns, open_log
-from bot.sessions import SessionLog
-from bot.settings import Settings
-from bot.shared import shared_server
+from bot.roll import make_access
+from bot.session_runs import SessionRuns
+from bot.stores import Stores
 from bot.threads import FollowedThreads
 from bot.traces import TraceLog
 from graph.model import Scope
-
-INBOX_FILE, THREADS_FILE = "inbox.db", "threads.db"
 
 _SAME_SIGNAL = 0.5  # seconds
 
@@ -71,70 +62,16 @@ OnAdded = Callable[[Incoming], Awaitable[Literal["stay", "leave"]]]
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What platforms ask of the application: whether to stay in a group (`on_added`), what their
-    page of the bot shows (`pages`), in which threads it needs no mention (`threads`)."""
+    page of the bot shows (`pages`), in which threads it needs no mention (`threads`), and whether
+    the files of a question are read (`reads`)."""
 
     on_added: OnAdded
     pages: Pages
     threads: FollowedThreads
+    reads: Callable[[Incoming], Awaitable[bool]]
 
 
 MakePlatforms = Callable[[Wanted], Sequence[Platform]]
-
-
-@dataclass(frozen=True, slots=True)
-class Stores:
-    """What a bot must not forget when its process ends."""
-
-    inbox: Mailbox
-    roll: Roll
-    feedback: FeedbackLog
-    threads: FollowedThreads
-    sessions: SessionLog
-    leadership: Leadership
-    allowance: Callable[[Rates], Allowance] = Limiter
-    server: SharedServer | None = None  # where they are, when other processes share them
-
-
-@asynccontextmanager
-async def stores(settings: Settings, platforms: Sequence[str]) -> AsyncIterator[Stores]:
-    """The stores in the data folder, with an inbox of which only events of `platforms` are taken.
-
-    Raises StorageError.
-    """
-    home = settings.home
-    inbox: Mailbox = await factory("inbox.sqlite")(home / INBOX_FILE, platforms=platforms)
-    try:
-        yield Stores(
-            inbox,
-            open_roll(home),
-            factory("feedback.sqlite")(home / FEEDBACK_FILE),
-            factory("threads.sqlite")(home / THREADS_FILE),
-            open_log(settings),
-            factory("leadership.sqlite")(home / LEADS_FILE),
-        )
-    finally:
-        await inbox.close()
-
-
-@asynccontextmanager
-async def chosen_stores(settings: Settings, platforms: Sequence[str]) -> AsyncIterator[Stores]:
-    """Those in the Redis that the settings name, which other replicas use as well; without one
-    those in the data folder. Raises SettingsError, StorageError."""
-    if not settings.redis_url:
-        async with stores(settings, platforms) as kept:
-            yield kept
-        return
-    async with shared_server(settings) as server:
-        yield Stores(
-            factory("inbox.redis")(server, platforms=platforms),
-            factory("roll.redis")(server),
-            factory("feedback.redis")(server),
-            factory("threads.redis")(server),
-            open_log(settings, server),
-            factory("leadership.redis")(server),
-            partial(factory("limits.redis"), server),
-            server,
-        )
 
 
 class Bot:
@@ -157,12 +94,20 @@ class Bot:
         answers = answer_cache(app, kept.server)
         minutes = self._minutes(app, kept, answers)
         self._answering = _answering(
-            app, kept, gate, self._watch, minutes, link=self._link, meter=meter, answers=answers
+            app,
+            kept,
+            gate,
+            self._watch,
+            minutes,
+            link=self._link,
+            fetch=self._fetch,
+            meter=meter,
+            answers=answers,
         )
         self._runs = (
             SessionRuns(app, kept.sessions, app.sessions, kept.leadership) if app.sessions else None
         )
-        wanted = Wanted(self._answering.on_added, _home(app, gate), kept.threads)
+        wanted = Wanted(self._answering.on_added, _home(app, gate), kept.threads, gate.admits)
         self._platforms.update((platform.name, platform) for platform in make(wanted))
         self._desk = Desk(
             kept.inbox,
@@ -227,6 +172,12 @@ class Bot:
         platform = self._platforms[place.platform]
         return platform.link(place, message_id) if isinstance(platform, Linking) else ""
 
+    async def _fetch(self, name: str, file: Attachment, limit: int) -> Download:
+        platform = self._platforms[name]
+        if not isinstance(platform, Downloading):
+            raise NotFetched(Trouble.FORBIDDEN)
+        return await platform.download(file, limit)
+
     def _conversation(self, event: Incoming) -> Conversation:
         return self._platforms[event.place.platform].conversation(event)
 
@@ -260,10 +211,12 @@ def _answering(
     minutes: Minutes,
     *,
     link: Callable[[Place, str], str],
+    fetch: Fetch,
     meter: Meter | None,
     answers: AnswerCache | None,
 ) -> Answering:
     settings = app.settings
+    roots = {"slack": settings.slack.command.removeprefix("/")}
     auditor = Auditor(open_audit(settings.home, settings.audit))
     curators = frozenset(settings.access.curators)
     return Answering(
@@ -282,9 +235,11 @@ def _answering(
         threads=kept.threads,
         meter=meter,
         answers=answers,
-        roots={"slack": settings.slack.command.removeprefix("/")},
+        roots=roots,
         leave_strangers=settings.leave_strangers,
-        curating=Curating(app, gate, curators=curators, auditor=auditor, link=link),
+        curating=Curating(
+            app, gate, curators=curators, auditor=auditor, link=link, fetch=fetch, roots=roots
+        ),
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from bot.ingest.lock import as_seen
 from bot.leadership import Leadership
 from bot.library import LOCK_FILE, Shelf, listed_shelves
-from bot.ports import KnowledgeIndex, SourceRecord
+from bot.ports import KnowledgeIndex, SharedServer, SourceRecord
 from bot.registry import factory
 from bot.settings import Settings
 from bot.shared import shared_server
@@ -65,14 +65,17 @@ class Schedules:
 
 
 @asynccontextmanager
-async def opened_schedules(settings: Settings, *, wait: bool = True) -> AsyncIterator[Schedules]:
-    """Those of the settings; `wait` for a Redis that starts. Raises SettingsError, StorageError."""
+async def opened_schedules(
+    settings: Settings, server: SharedServer | None = None, *, wait: bool = True
+) -> AsyncIterator[Schedules]:
+    """Those of the settings; `wait` for a Redis that starts, unless it is `server` and open.
+    Raises SettingsError, StorageError."""
     shelves = tuple(shelf for shelf in listed_shelves(settings) if shelf.schedule is not None)
     pacing, lock = settings.schedules.pacing(), settings.home / LOCK_FILE
     if settings.weaviate_url and settings.redis_url and shelves:
-        async with shared_server(settings, wait=wait) as server:
-            shared: Timetable = factory("timetable.redis")(server)
-            yield Schedules(shelves, shared, factory("leadership.redis")(server), pacing, "", lock)
+        async with shared_server(settings, server, wait=wait) as opened:
+            shared: Timetable = factory("timetable.redis")(opened)
+            yield Schedules(shelves, shared, factory("leadership.redis")(opened), pacing, "", lock)
         return
     timetable: Timetable = factory("timetable.sqlite")(settings.home / TIMETABLE_FILE)
     leads: Leadership = factory("leadership.sqlite")(settings.home / LEADS_FILE)

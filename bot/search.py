@@ -14,11 +14,6 @@ from graph.model import Document, Passage, Ranked, SourceType
 from graph.policy import Policy
 from graph.retrieval import Found
 
-DOCUMENT_TYPES = tuple(
-    kind for kind in SourceType if kind not in (SourceType.SESSION, SourceType.WEB)
-)
-"""What a team's documents come from."""
-
 _DIGITS = 3
 _ELLIPSIS = "…"
 

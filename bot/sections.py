@@ -14,7 +14,7 @@ _POLICY, _LIMITS, _READING = Policy(), Limits(), ReadingLimits()
 
 
 class Thresholds(Section):
-    """On calibrated relevance, 0 to 1. See "How it decides" in the README."""
+    """On calibrated relevance, 0 to 1. docs/answers.md explains them."""
 
     factual: float = Field(default=_POLICY.factual, ge=0, le=1)
     analytical: float = Field(default=_POLICY.analytical, ge=0, le=1)

@@ -9,8 +9,9 @@ from contextlib import asynccontextmanager
 
 from bot.app import App, Library
 from bot.errors import BotError, SyncBusy
+from bot.fenced import FencedIndex
 from bot.ingest.sessions import SessionReport, index_sessions
-from bot.leadership import Leadership, led
+from bot.leadership import Leadership, leading
 from bot.ports import KnowledgeIndex, SharedServer
 from bot.progress import Progress
 from bot.registry import factory
@@ -105,9 +106,7 @@ class SessionRuns:
             _log.info("conversations: %d new, %d removed", report.embedded, report.removed)
 
     async def _indexed(self) -> SessionReport:
-        async def work() -> SessionReport:
-            return await index_said(self._app, self._log, self._index)
-
         if not self._app.settings.weaviate_url:
-            return await work()
-        return await led(self._leadership, TASK, work)
+            return await index_said(self._app, self._log, self._index)
+        async with leading(self._leadership, TASK) as lead:
+            return await index_said(self._app, self._log, FencedIndex(self._index, lead))

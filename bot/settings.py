@@ -53,7 +53,13 @@ from bot.session_settings import SessionSettings
 from bot.settings_reading import Environment, explained, read_toml, stripped
 from bot.source_settings import GitSettings, SourceSettings
 from bot.telemetry_settings import TelemetrySettings
-from bot.weaviate_settings import WeaviateSettings, distinct_doors, grpc_address
+from bot.upload_settings import UploadSettings
+from bot.weaviate_settings import (
+    WeaviateSettings,
+    distinct_doors,
+    grpc_address,
+    tenant_of_weaviate,
+)
 from graph.policy import Limits, Policy
 
 PREFIX = "BELAY_"
@@ -88,6 +94,7 @@ class Settings(BaseSettings):
     leave_strangers: bool = True  # leave groups that somebody unknown added the bot to
     telegram_token: SecretStr = SecretStr("")
     telegram_api_url: str = Field(default="", repr=False)  # of a Bot API server of your own
+    telegram_files: str = ""  # where a Bot API server with --local keeps files
     telegram_webhook_url: str = Field(default="", repr=False)  # empty: polling
     telegram_webhook_secret: SecretStr = SecretStr("")
     slack_bot_token: SecretStr = SecretStr("")
@@ -117,6 +124,7 @@ class Settings(BaseSettings):
     audit: AuditSettings = AuditSettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     mcp: McpSettings = McpSettings()
+    uploads: UploadSettings = UploadSettings()
 
     @model_validator(mode="before")
     @classmethod
@@ -237,8 +245,9 @@ class Settings(BaseSettings):
         return self
 
     @model_validator(mode="after")
-    def two_doors_of_weaviate(self) -> Settings:
+    def a_way_into_weaviate(self) -> Settings:
         distinct_doors(self.weaviate_url, self.weaviate_grpc)
+        tenant_of_weaviate(self.weaviate, self.access.tenant)
         return self
 
     @model_validator(mode="after")
@@ -285,7 +294,7 @@ def load(**overrides: Any) -> Settings:
         settings = Settings(**overrides)
     except ValidationError as error:
         raise SettingsError(
-            explained(error, PREFIX), remedy="see the settings table in README.md"
+            explained(error, PREFIX), remedy="docs/settings.md lists them all"
         ) from None
     update: dict[str, Any] = {
         "oncall": settings.oncall.resolved(os.environ),

@@ -1,31 +1,68 @@
-"""One sync at a time of an index that several machines share."""
+"""One writer at a time of an index that several machines share."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from bot.app import Library
-from bot.leadership import led
+from bot.fenced import behind
+from bot.leadership import LEASE, Lead, leading
+from bot.ports import KnowledgeIndex, SharedServer
 from bot.registry import factory
 from bot.settings import Settings
 from bot.shared import shared_server
+
+TASK = "sync"
+ONE_MACHINE = "let one machine alone sync, migrate and serve, or set BELAY_REDIS_URL"
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-async def alone(settings: Settings, task: str, work: Callable[[], Awaitable[_T]]) -> _T:
-    """What `work` returns; with a shared index and a Redis, while this process leads in `task`.
+@asynccontextmanager
+async def sole(
+    settings: Settings, task: str, *, server: SharedServer | None = None, seconds: float = LEASE
+) -> AsyncIterator[Lead | None]:
+    """The lead in `task` among the machines that share an index; None without a shared index or a
+    Redis: then the lock file of the data folder is enough, or all there is.
 
-    Without either the lock file of the data folder is enough, or all there is. Raises SyncBusy
-    when another machine leads, LeadLost, StorageError.
+    `server` is the Redis of the settings, where its connections are open already. Raises SyncBusy
+    when another machine leads, LeadLost after the block was cancelled, StorageError.
     """
     if not (settings.weaviate_url and settings.redis_url):
-        return await work()
-    async with shared_server(settings) as server:
-        return await led(factory("leadership.redis")(server), task, work)
+        yield None
+        return
+    async with shared_server(settings, server) as shared:
+        leadership = factory("leadership.redis")(shared)
+        async with leading(leadership, task, seconds=seconds) as lead:
+            yield lead
+
+
+@asynccontextmanager
+async def sole_writer(
+    settings: Settings,
+    task: str,
+    index: KnowledgeIndex,
+    *,
+    server: SharedServer | None = None,
+    seconds: float = LEASE,
+) -> AsyncIterator[KnowledgeIndex]:
+    """`index`, to be changed while this process leads in `task`: afterwards its changes raise
+    LeadLost. Raises as `sole` does."""
+    async with sole(settings, task, server=server, seconds=seconds) as lead:
+        yield behind(index, lead) if lead else index
+
+
+def unguarded(settings: Settings) -> bool:
+    """Whether machines share an index that nothing keeps two of them from changing at once.
+
+    Weaviate has no lock to take: two inserts of one id at a time can both succeed.
+    """
+    return bool(settings.weaviate_url and not settings.redis_url)
 
 
 def one_machine(
@@ -35,6 +72,7 @@ def one_machine(
 
     @wraps(function)
     async def wrapped(app: Library, /, *args: _P.args, **named: _P.kwargs) -> _T:
-        return await alone(app.settings, "sync", lambda: function(app, *args, **named))
+        async with sole_writer(app.settings, TASK, app.index, server=app.server) as index:
+            return await function(replace(app, index=index), *args, **named)
 
     return wrapped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot import curating_texts
+from bot import curating_texts, upload_texts
 from bot.oncall_texts import SENTENCES
 from graph.model import Language
 from graph.text import has_words, question_language
@@ -157,6 +157,10 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "ru": "Команды `{word}` я не знаю.",
     },
     "usage": {"en": "Write it like this: `{usage}`", "ru": "Пишите так: `{usage}`"},
+    "unknown_type": {
+        "en": "There is no type of source `{name}`. The types are: {types}.",
+        "ru": "Типа источников `{name}` нет. Есть такие: {types}.",
+    },
     "sources_none": {
         "en": "There are no documents here that I could answer from.",
         "ru": "Документов, по которым я мог бы здесь отвечать, нет.",
@@ -261,6 +265,7 @@ _SENTENCES: dict[str, dict[Language, str]] = {
 }
 _SENTENCES |= SENTENCES
 _SENTENCES |= curating_texts.SENTENCES
+_SENTENCES |= upload_texts.SENTENCES
 
 _KINDS_RU = {
     "photo": "фото",

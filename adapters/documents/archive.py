@@ -13,6 +13,7 @@ from bot.ingest.reader import Member, ReadingLimits, Refused
 from bot.ingest.report import Reason
 
 _UTF8_NAME = 0x800  # general purpose bit flag, APPNOTE 4.4.4
+_TYPE, _LINK = 0o170000, 0o120000  # of the mode that Unix systems write, inode(7)
 _CYRILLIC = range(0x0400, 0x0500)
 _LOOKED_AT = 20  # pages read to tell an export from a folder of web pages
 
@@ -56,6 +57,8 @@ def _member(
     if not path:
         return Member(name.replace("..", "_").lstrip("/\\"), reason=Reason.UNSAFE,
                       detail="its path leads out of the archive")  # fmt: skip
+    if (member.external_attr >> 16) & _TYPE == _LINK:
+        return Member(path, reason=Reason.UNSUPPORTED, detail="symbolic link")
     reason, detail = _refused(path, export=export)
     if reason is not None:
         return Member(path, reason=reason, detail=detail)

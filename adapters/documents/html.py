@@ -6,31 +6,36 @@ import re
 from typing import Any
 
 from bs4 import BeautifulSoup
-from bs4.element import Tag
+from bs4.element import NavigableString, Tag
 from markdownify import MarkdownConverter
 
-from bot.ingest.parse import ConversionFailed, Converted
+from bot.ingest.frontmatter import Issue
+from bot.ingest.parse import Converted
 
 _NOISE = (
-    "script", "style", "noscript", "template", "nav", "aside", "footer", "iframe", "object",
-    "svg", "canvas", "button", "select", "input", "a.headerlink", "a.anchor", "[hidden]",
+    "script", "style", "noscript", "template", "nav", "aside:not(.admonition)", "footer", "iframe",
+    "object", "svg", "canvas", "button", "select", "input", "a.headerlink", "a.anchor", "[hidden]",
     "[aria-hidden=true]", "[role=navigation]", "[style*='display:none']",
     "[style*='display: none']", "[style*='visibility:hidden']", ".system-message",
 )  # fmt: skip
 _MAIN = "main, article, [role=main]"
 _LANGUAGE = re.compile(r"(?:language|lang|highlight|code)-([\w+#-]+)")
+_WORD, _SPOKEN = re.compile(r"[\w+#]+"), frozenset({"en", "ru", "de", "fr", "es", "uk"})
 _KINDS = ("warning", "danger", "caution", "important", "error", "attention", "note", "tip", "hint",
           "info")  # fmt: skip
-_BOXES = ", ".join(
+_BOXES = "aside.admonition, " + ", ".join(
     f"div.{name}" for name in ("admonition", "alert", "admonitionblock", "callout", "notice",
                                "theme-admonition", "custom-block", "confluence-information-macro")
 )  # fmt: skip
+_DOCTYPE = re.compile(r"<!DOCTYPE\b[^>\[]*(?:\[.*?\])?[^>\[\]]*>", re.IGNORECASE | re.DOTALL)
+_MARK = re.compile(r"^([ \t]*)(?=#{1,6}(?:\s|$)|`{3}|~{3})", re.MULTILINE)
+_NO_LINK = re.compile(r"^\s*(?!https?:|mailto:|ftp:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 
 def convert(text: str) -> Converted:
-    """The main text of a page. Raises ConversionFailed when the page is nested too deeply."""
-    soup = BeautifulSoup(text, "html.parser")
+    """The main text of a page; without its form when the page is nested too deeply."""
+    soup = BeautifulSoup(_DOCTYPE.sub("", text), "html.parser")
     title = soup.title.get_text(" ", strip=True) if soup.title else ""
     for element in soup.select(", ".join(_NOISE)):
         element.decompose()
@@ -38,8 +43,9 @@ def convert(text: str) -> Converted:
         main = _main(soup)
         arrange(main)
         markdown = markdown_of(main)
-    except RecursionError as error:
-        raise ConversionFailed("nested too deeply") from error
+    except RecursionError:
+        lines = soup.get_text("\n", strip=True)
+        return Converted(lines, title, issues=(Issue(0, "nested too deeply: read without form"),))
     return Converted(markdown, title, main.sourceline or 1)
 
 
@@ -63,6 +69,8 @@ def arrange(root: Tag) -> None:
             for part in table.find_all(["thead", "tbody", "tr", "td", "th"]):
                 part.unwrap()
         elif table.find_parent(["td", "th"]) is None:
+            for inner in table.find_all("table"):
+                _as_words(inner)
             _square(table)
             _hold_together(table)
     for term in root.find_all("dt"):
@@ -93,6 +101,14 @@ def _as_term(term: Tag) -> None:
     while isinstance(following, Tag) and following.name == "dd":
         following.name = "div"
         following = following.find_next_sibling()
+
+
+def _as_words(table: Tag) -> None:
+    """A table in a cell, which Markdown cannot hold: its rows as words between semicolons."""
+    if table.parent is None or table.find_parent("table") is None:
+        return
+    rows = [row.get_text(" ", strip=True) for row in table.find_all("tr")]
+    table.replace_with(f" {'; '.join(row for row in rows if row)} ")
 
 
 def _square(table: Tag) -> None:
@@ -134,7 +150,24 @@ def _span(cell: Tag, name: str) -> int:
     return max(1, min(1000, int(value))) if value.isascii() and value.isdigit() else 1
 
 
+def _as_text(root: Tag) -> None:
+    """What would be a heading or a fence only in Markdown stays text; links lead to pages only."""
+    for text in root.find_all(string=_MARK):
+        if text.find_parent(["pre", "code"]) is None and isinstance(text, NavigableString):
+            inline = text.previous_sibling is not None and _name(text.previous_sibling) != "br"
+            start, rest = ("", str(text)) if not inline else str(text).partition("\n")[::2]
+            marked = _MARK.sub(r"\1\\", rest)
+            text.replace_with(f"{start}\n{marked}" if inline and rest else marked or str(text))
+    for link in root.find_all("a", href=_NO_LINK):
+        link.unwrap()
+
+
+def _name(element: object) -> str:
+    return element.name if isinstance(element, Tag) else ""
+
+
 def markdown_of(element: Tag) -> str:
+    _as_text(element)
     converter = MarkdownConverter(
         heading_style="ATX",
         bullets="-",
@@ -157,4 +190,5 @@ def _language(element: Any) -> str:
             match = _LANGUAGE.search(" ".join(candidate.get("class") or ()))
             if match:
                 return match.group(1)
-    return ""
+    given = str(element.get("lang") or "")  # docutils, GitHub
+    return given if _WORD.fullmatch(given) and given not in _SPOKEN else ""

@@ -18,7 +18,7 @@ from docutils.core import publish_parts
 from docutils.parsers.rst import Directive, directives, roles
 from docutils.parsers.rst.languages import en
 
-from adapters.documents.html import markdown_of
+from adapters.documents.html import arrange, markdown_of
 from bot.ingest.frontmatter import Issue
 from bot.ingest.parse import ConversionFailed, Converted
 
@@ -138,6 +138,10 @@ def _cleaned(soup: BeautifulSoup) -> BeautifulSoup:
             message.replace_with(listing)
     for literal in soup.select("span.literal"):
         literal.name = "code"
+    for name in soup.select("p.admonition-title"):
+        if name.get_text() == "!DANGER!":  # as docutils writes it
+            name.string = "Danger"
+    arrange(soup)
     for link in soup.select("a[href^='#system-message'], a.toc-backref"):
         link.unwrap()
     return soup

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adapters.git.command import ASKPASS, Git, Output, TooLarge, askpass_file
-from adapters.git.faults import fault, is_damaged
+from adapters.git.faults import fault, is_damaged, other_format
 from bot.errors import SourceError, StorageError
 from bot.source_settings import GitLimits, Remote
 
 _FETCHED = "refs/belay/fetched"
 _OPEN_TO_OTHERS = 0o077
+_LINE_BYTES = 1000  # of a tree, more than they have on average anywhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,6 @@ class Clone:
         _check_protocol(self._remote, self._limits)
         await asyncio.to_thread(_check_files, self._remote)
         output = await self._fetched()
-        if output.code and is_damaged(output.words):
-            await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
-            output = await self._fetched()
         if output.code:
             raise fault(self._remote, output.words)
         found = await self._local("rev-parse", "--verify", f"{_FETCHED}^{{commit}}")
@@ -54,7 +52,11 @@ class Clone:
         """Every file below the folder of the source. Raises SourceError."""
         remote = self._remote
         place = f"{commit}:{remote.folder}"
-        output = await self._local("ls-tree", "-r", "-z", "-l", "--full-tree", place, check=False)
+        words = ("ls-tree", "-r", "-z", "-l", "--full-tree", place)
+        try:
+            output = await self._local(*words, check=False, most=self._limits.files * _LINE_BYTES)
+        except TooLarge:
+            raise self._too_many() from None
         if output.code:
             raise SourceError(
                 f"{remote.url} has no folder {remote.folder!r} at commit {commit[:10]}.",
@@ -62,11 +64,14 @@ class Clone:
             )
         entries = [_entry(line) for line in output.data.split(b"\0") if line]
         if len(entries) > self._limits.files:
-            raise SourceError(
-                f"{remote.url} holds {len(entries)} files, more than {self._limits.files}.",
-                "Name the folder with the documents: folder, or raise files under [git].",
-            )
+            raise self._too_many()
         return entries
+
+    def _too_many(self) -> SourceError:
+        return SourceError(
+            f"{self._remote.url} holds more than {self._limits.files} files.",
+            "Name the folder with the documents: folder, or raise files under [git].",
+        )
 
     async def blobs(self, names: Sequence[str]) -> list[bytes]:
         """The contents of some files, in their order. Raises SourceError."""
@@ -82,9 +87,34 @@ class Clone:
         return found
 
     async def _fetched(self) -> Output:
+        """A copy that is damaged, or names its objects in another way than the server, or is full
+        of what was deleted there, is made anew, once."""
+        fresh = not (self._folder / "HEAD").exists()
+        try:
+            output = await self._attempt()
+        except TooLarge:
+            await self._drop()
+            if fresh:
+                raise self._too_large() from None
+        else:
+            if not output.code or not (is_damaged(output.words) or other_format(output.words)):
+                return output
+            await self._drop()
+            return await self._attempt(other_format(output.words))
+        try:
+            return await self._attempt()
+        except TooLarge:
+            await self._drop()
+            raise self._too_large() from None
+
+    async def _attempt(self, form: str = "") -> Output:
+        """`form` is how objects are named; "" for that of the copy, or git's own in a new one."""
         remote = self._remote
         await asyncio.to_thread(self._prepare)
-        await self._local("init", "--quiet", "--bare", "--template=", str(self._folder))
+        if not (self._folder / "HEAD").exists():
+            forms = [f"--object-format={form}"] if form else []
+            words = ("init", "--quiet", "--bare", "--template=", *forms, str(self._folder))
+            await self._local(*words)
         branch = remote.branch
         name = branch if not branch or branch.startswith("refs/") else f"refs/heads/{branch}"
         try:
@@ -99,16 +129,21 @@ class Clone:
                 f"{remote.url} was not fetched within {self._limits.fetch_seconds:g} seconds.",
                 "Check the network, or raise fetch_seconds under [git] in belay.toml.",
             ) from None
-        except TooLarge:
-            await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
-            raise SourceError(
-                f"{remote.url} is larger than {self._limits.bytes // 1_000_000} MB.",
-                "Move the documents to a repository of their own, or raise megabytes under [git].",
-            ) from None
 
-    async def _local(self, *arguments: str, stdin: bytes = b"", check: bool = True) -> Output:
+    async def _drop(self) -> None:
+        await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+
+    def _too_large(self) -> SourceError:
+        return SourceError(
+            f"{self._remote.url} is larger than {self._limits.bytes // 1_000_000} MB.",
+            "Move the documents to a repository of their own, or raise megabytes under [git].",
+        )
+
+    async def _local(
+        self, *arguments: str, stdin: bytes = b"", check: bool = True, most: int = 0
+    ) -> Output:
         try:
-            output = await self._git.run(*arguments, stdin=stdin)
+            output = await self._git.run(*arguments, stdin=stdin, most=most)
         except TimeoutError:
             raise SourceError(
                 f"git takes too long in the copy of {self._remote.url}.", "Check the disk."

@@ -34,6 +34,7 @@ _OPTIONS = (
     "http.lowSpeedLimit=1",
 )
 _LOOK = 0.5  # seconds between two looks at the size of what is fetched
+_AT_ONCE = 65536  # bytes
 _STDERR_BYTES = 20_000  # of the last words
 
 
@@ -47,7 +48,7 @@ class Output:
 
 
 class TooLarge(Exception):
-    """The repository outgrew its limit while it was fetched."""
+    """The repository, or what git says of it, outgrew its limit."""
 
 
 class Git:
@@ -57,9 +58,15 @@ class Git:
         self._folder, self._remote, self._limits = folder, remote, limits
 
     async def run(
-        self, *arguments: str, stdin: bytes = b"", seconds: float = 0, bounded: bool = False
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        seconds: float = 0,
+        bounded: bool = False,
+        most: int = 0,
     ) -> Output:
-        """Runs one command; `bounded` ends it when the repository outgrows the limit.
+        """Runs one command; `bounded` ends it when the repository outgrows the limit, `most` when
+        it says more bytes than that.
 
         Raises TimeoutError, TooLarge, and SourceError when there is no git.
         """
@@ -79,26 +86,36 @@ class Git:
             ) from error
         try:
             async with asyncio.timeout(seconds or self._limits.local_seconds):
-                data, words = await self._watched(process, stdin, bounded)
+                data, words = await self._watched(process, stdin, bounded, most)
         finally:
             await _ended(process)
-        tail = words[-_STDERR_BYTES:].decode(errors="replace")
-        return Output(process.returncode or 0, data, tail)
+        if bounded and not process.returncode:
+            await self._measure()  # it may have been quicker than a look
+        return Output(process.returncode or 0, data, words.decode(errors="replace"))
 
     async def _watched(
-        self, process: asyncio.subprocess.Process, stdin: bytes, bounded: bool
+        self, process: asyncio.subprocess.Process, stdin: bytes, bounded: bool, most: int
     ) -> tuple[bytes, bytes]:
-        talking = asyncio.gather(process.communicate(stdin))
+        talking = asyncio.gather(
+            _heard(process, most), _last_words(process), _told(process, stdin), process.wait()
+        )
         try:
             while not (await asyncio.wait([talking], timeout=_LOOK))[0]:
-                if bounded and await asyncio.to_thread(_size, self._folder) > self._limits.bytes:
-                    raise TooLarge
+                if bounded:
+                    await self._measure()
         except BaseException:
             talking.cancel()
             with suppress(asyncio.CancelledError):
                 await talking
             raise
-        return talking.result()[0]
+        data, words, _, _ = talking.result()
+        if data is None:
+            raise TooLarge
+        return data, words
+
+    async def _measure(self) -> None:
+        if await asyncio.to_thread(_size, self._folder) > self._limits.bytes:
+            raise TooLarge
 
     def _more(self) -> list[str]:
         remote = self._remote
@@ -150,12 +167,45 @@ def ssh_command(remote: Remote, limits: GitLimits) -> str:
     return shlex.join(parts)
 
 
+async def _heard(process: asyncio.subprocess.Process, most: int) -> bytes | None:
+    """What the process says; None, and its end, when that is more than `most` bytes."""
+    assert process.stdout is not None
+    pieces, size = [], 0
+    while piece := await process.stdout.read(_AT_ONCE):
+        size += len(piece)
+        if most and size > most:
+            _kill(process)
+            return None
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+async def _last_words(process: asyncio.subprocess.Process) -> bytes:
+    assert process.stderr is not None
+    words = b""
+    while piece := await process.stderr.read(_AT_ONCE):
+        words = (words + piece)[-_STDERR_BYTES:]
+    return words
+
+
+async def _told(process: asyncio.subprocess.Process, data: bytes) -> None:
+    assert process.stdin is not None
+    with suppress(BrokenPipeError, ConnectionResetError):  # it ended without listening
+        process.stdin.write(data)
+        await process.stdin.drain()
+    process.stdin.close()
+
+
 async def _ended(process: asyncio.subprocess.Process) -> None:
     """No program that git started outlives it."""
     if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _kill(process)
         await process.wait()
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _size(folder: Path) -> int:

@@ -11,6 +11,7 @@ _DAMAGED = re.compile(
     r"not a git repository|bad object|loose object|is corrupt|object file .* is empty|"
     r"packfile .* cannot be accessed|unable to read tree|invalid index-pack|inflate: data"
 )
+_FORMAT = re.compile(r"mismatched algorithms: client \w+; server (sha1|sha256)\b")
 _CHANGED_HOST = "REMOTE HOST IDENTIFICATION HAS CHANGED"
 _CAUSES: tuple[tuple[str, str, str], ...] = (
     (
@@ -60,6 +61,11 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
         "Set url to the new address: a token is not sent to where a server points.",
     ),
     (
+        r"does not support shallow",
+        "the server has only files to offer, and no git service",
+        "Use an address that `git clone --depth=1` can read.",
+    ),
+    (
         r"certificate|SSL|TLS",
         "the certificate of the server is not trusted",
         "Set ca_file to the certificate of your authority.",
@@ -88,6 +94,12 @@ _CAUSES: tuple[tuple[str, str, str], ...] = (
 def is_damaged(words: str) -> bool:
     """True when the copy here is broken: it is made again."""
     return _DAMAGED.search(words) is not None
+
+
+def other_format(words: str) -> str:
+    """How the server names its objects, when the copy here names them in another way."""
+    found = _FORMAT.search(words)
+    return found[1] if found else ""
 
 
 def fault(remote: Remote, words: str) -> SourceError:

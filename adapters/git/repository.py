@@ -12,8 +12,8 @@ from adapters.git.clone import Clone, Entry
 from adapters.git.links import link, pattern
 from bot.errors import SourceError
 from bot.ingest.choice import Choice, refused_name
-from bot.ingest.document import POINTER_BYTES, refusal
 from bot.ingest.options import MAX_FILE_BYTES, SyncOptions
+from bot.ingest.refusal import POINTER_BYTES, refusal
 from bot.ingest.report import Reason
 from bot.ports import Skipped, Source, SourceFile
 from bot.source_settings import GitLimits, Remote
@@ -84,9 +84,10 @@ class Repository(Source, Versioned):
         """Reads only what has another blob than in `versions`. Raises SourceError."""
         state = await self._fetched()
         read: list[tuple[str, Entry]] = []
+        skipped: list[Skipped] = []
         for path, entry in state.items:
             if isinstance(entry, Skipped):
-                yield entry
+                skipped.append(entry)
             elif versions.get(path) == entry.blob:
                 yield Unchanged(path)
             else:
@@ -95,6 +96,8 @@ class Repository(Source, Versioned):
             contents = await self._clone.blobs([entry.blob for _, entry in some])
             for (path, entry), data in zip(some, contents, strict=True):
                 yield SourceFile(path, data, revision=entry.blob)
+        for item in skipped:  # at the end: of two files with one name the first is the document
+            yield item
 
     async def _fetched(self) -> _State:
         async with self._turn:

@@ -209,7 +209,7 @@ class MemoryInbox(Mailbox):
 
     def _close_entry(self, entry: _Entry) -> bool:
         entry.closed_at = self._clock()
-        entry.event = replace(entry.event, text="", quote=None, attachments=())
+        entry.event = replace(entry.event, text="", quote=None, attachments=(), files=(), nearby=())
         entry.reply = None
         for part, token in entry.parts.items():
             self._legs.pop((token, part), None)

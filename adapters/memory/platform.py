@@ -6,15 +6,17 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from adapters.memory.conversation import MemoryConversation
+from adapters.memory.files import MemoryFiles
 from bot.chat import Incoming, Reply
 from bot.errors import SettingsError
 from bot.ports import Finding, Platform, Sink
 
 
-class MemoryPlatform(Platform):
+class MemoryPlatform(Platform, MemoryFiles):
     """Behaves like a messenger that was given a token. `refused` is what is wrong with it."""
 
     def __init__(self, name: str = "memory", *, refused: str = "") -> None:
+        super().__init__()
         self._name, self._refused = name, refused
         self._queue: asyncio.Queue[Incoming] = asyncio.Queue()
         self._changed = asyncio.Event()

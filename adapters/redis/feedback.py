@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from datetime import datetime
 
-from adapters.redis.server import Script, Server
+from adapters.redis.script import Script
+from adapters.redis.server import Server
 from bot.feedback import KEPT, Feedback, FeedbackLog, Vote
 
 _LIFE = 365 * 86_400  # seconds since the last vote of all

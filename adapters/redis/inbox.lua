@@ -23,13 +23,13 @@ function operations.put()
     'body', p.body, 'retention', p.retention, 'attempt', 0, 'token', '0', 'lease_until', 0,
     'edited_at', 0, 'revision', 0)
   redis.call('EXPIRE', event, LIFE)
-  redis.call('SET', k('key', p.key), id, 'EX', LIFE)
   add(k('lane', p.lane), id, id)
   add(k('open'), id, id)
   add(k('place', p.platform, p.place), ENDLESS, id)
   redis.call('SADD', k('platforms'), p.platform)
   redis.call('EXPIRE', k('platforms'), LIFE)
   promote(p.platform, p.lane)
+  redis.call('SET', k('key', p.key), id, 'EX', LIFE)  -- known once all is there
   return {'stored'}
 end
 

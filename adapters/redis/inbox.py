@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from adapters.event_json import event_from_json, event_to_json, reply_from_json, reply_to_json
-from adapters.redis.server import Server, script
+from adapters.redis.script import script
+from adapters.redis.server import Server
 from bot.chat import Incoming, Kind, Reply
 from bot.delivery import LeaseLost, Leg, Mailbox, PartState
 from bot.errors import StorageError

@@ -22,6 +22,7 @@ local now = tonumber(ARGV[2]) or micros / 1000000
 local LIFE = 30 * 86400    -- seconds that an open event is kept
 local LEASE_KNOWN = 86400  -- seconds that a lost lease can confirm what it sent
 local ENDLESS = '+inf'
+local AT_ONCE = 10         -- names that one event takes with it
 
 local function k(...) return prefix .. table.concat({...}, ':') end
 local function int(number) return string.format('%.0f', number) end
@@ -124,5 +125,9 @@ local function trim(platform, place, lane)
   for _, zset in ipairs({k('lane', lane), k('open'), k('waiting', platform)}) do
     redis.call('ZREMRANGEBYSCORE', zset, '-inf', oldest)
   end
-  redis.call('ZREMRANGEBYSCORE', k('place', platform, place), '-inf', now - p.retention)
+  local home = k('place', platform, place)
+  redis.call('ZREMRANGEBYSCORE', home, '-inf', now - p.retention)
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', home, ENDLESS, ENDLESS, 'LIMIT', 0, AT_ONCE)) do
+    if tonumber(id) < oldest then redis.call('ZREM', home, id) end
+  end
 end

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 
-from adapters.redis.server import Server, script
+from adapters.redis.script import script
+from adapters.redis.server import Server
 from bot.chat import Incoming
 from bot.errors import StorageError
 from bot.limits import Allowance, Limiter, Rate, Rates, Verdict

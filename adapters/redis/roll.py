@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from adapters.redis.server import Server, script
+from adapters.redis.script import script
+from adapters.redis.server import Server
 from bot.access import Code, Grant, Roll
 
 _CODE_KNOWN = 86_400  # seconds, more than the life of any code

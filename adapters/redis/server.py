@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any, Protocol
 
 from redis import exceptions
 
-from adapters.redis import checks, clients
+from adapters.redis import checks, clients, rights
 from adapters.redis.address import Address, missing_file, parse
-from adapters.redis.faults import described, passing, storage_faults
+from adapters.redis.faults import ERRORS, described, forbidden, passing
+from adapters.redis.script import Script
 from bot.errors import StorageError
 from bot.ports import Finding, SharedServer
 
@@ -40,23 +39,6 @@ class Client(Protocol):
     def execute_command(self, *args: Any) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
-    """Lua that runs in one step. It gets one key, under which all others lie."""
-
-    text: str
-
-    @property
-    def digest(self) -> str:
-        return hashlib.sha1(self.text.encode(), usedforsecurity=False).hexdigest()
-
-
-def script(*names: str, when_full: bool = False) -> Script:
-    """One script from files of this folder. `when_full`: it also runs when the memory is full."""
-    body = "".join(files(__package__).joinpath(name).read_text(encoding="utf-8") for name in names)
-    return Script(f"#!lua{' flags=allow-oom' if when_full else ''}\n{body}")
-
-
 class Server(SharedServer):
     """Commands and scripts under one prefix. All methods raise StorageError.
 
@@ -69,7 +51,7 @@ class Server(SharedServer):
         self._prefix, self._waits = prefix, waits or Waits()
         self._client: clients.AsyncClient | None = None
         self._marker: clients.BlockingClient | None = None
-        self._closed = False
+        self._closed = self._permitted = False
 
     @property
     def waits(self) -> Waits:
@@ -81,14 +63,15 @@ class Server(SharedServer):
 
     async def ready(self) -> None:
         """Waits `waits.ready` seconds for a server that is starting or failing over; what a
-        person has to correct is raised at once: a file of TLS that is not there as SettingsError.
+        person has to correct is raised at once: a right that this user lacks, and a file of TLS
+        that is not there, as SettingsError.
         """
         if wrong := await asyncio.to_thread(missing_file, self.address):
             raise wrong
         end = time.monotonic() + self._waits.ready
         while True:
             try:
-                await self.command("SET", self.key("ready"), "1", "EX", "60")
+                await self._writable()
             except StorageError as error:
                 if time.monotonic() >= end or not _transient(error):
                     raise
@@ -96,12 +79,35 @@ class Server(SharedServer):
             else:
                 return
 
+    async def _writable(self) -> None:
+        if not self._permitted:
+            missing = await self._missing()
+            if missing:
+                raise forbidden(missing, self.address)
+            self._permitted = True
+        await self.command("SET", self.key("ready"), "1", "EX", "60")
+
+    async def _missing(self) -> Sequence[str]:
+        """Commands that this user may not use."""
+        found: list[str] = await self.run(rights.MISSING, self.key("ready"), rights.ASKED)
+        return found
+
     async def check(self) -> Sequence[Finding]:
+        missing = await self._missing()
+        if missing:
+            error = forbidden(missing, self.address)
+            return [Finding("redis", "bad", str(error), error.remedy)]
         begun = time.monotonic()
         await self.command("SET", self.key("ready"), "1", "EX", "60")
         taken = time.monotonic() - begun
-        facts = await self.command("INFO")
-        return checks.findings(facts, self.address, taken)
+        ahead = await self._ahead()
+        return checks.findings(await self.command("INFO"), self.address, taken, ahead)
+
+    async def _ahead(self) -> float:
+        """Seconds that the server's clock is ahead of this machine's."""
+        before = time.time()
+        seconds, micros = await self.run(checks.CLOCK, self.key("ready"))
+        return int(seconds) + int(micros) / 1e6 - (before + time.time()) / 2
 
     async def command(self, *words: Any, once: bool = False) -> Any:
         """One command, whose first key says where it goes. `once`: it is not tried again."""
@@ -116,13 +122,13 @@ class Server(SharedServer):
             except exceptions.NoScriptError:
                 return await client.execute_command("EVAL", script.text, 1, key, *values)
 
-        return await self._tried(call, once=once)
+        return await self._tried(call, once=once, script=script.text)
 
     def run_now(self, script: Script, key: str, *values: Any) -> Any:
         """As `run`, with the whole process standing still for one round trip."""
         if self._closed:
             raise StorageError(f"The connection to Redis at {self.address} is closed.")
-        with storage_faults(self.address):
+        try:
             if self._marker is None:
                 self._marker = clients.blocking(self.address, self._waits)
             client: Client = self._marker
@@ -130,6 +136,8 @@ class Server(SharedServer):
                 return client.execute_command("EVALSHA", script.digest, 1, key, *values)
             except exceptions.NoScriptError:
                 return client.execute_command("EVAL", script.text, 1, key, *values)
+        except ERRORS as error:
+            raise described(error, self.address, script.text) from error
 
     async def close(self) -> None:
         self._closed = True
@@ -140,7 +148,9 @@ class Server(SharedServer):
         if client is not None:
             await clients.close(client)
 
-    async def _tried(self, call: Callable[[Client], Awaitable[Any]], *, once: bool) -> Any:
+    async def _tried(
+        self, call: Callable[[Client], Awaitable[Any]], *, once: bool, script: str = ""
+    ) -> Any:
         pause = self._waits.pause
         for left in reversed(range(1 if once else self._waits.attempts)):
             if self._closed:
@@ -149,9 +159,9 @@ class Server(SharedServer):
                 if self._client is None:
                     self._client = clients.opened(self.address, self._waits)
                 return await call(self._client)
-            except (exceptions.RedisError, OSError) as error:
+            except ERRORS as error:
                 if not left or not passing(error):
-                    raise described(error, self.address) from error
+                    raise described(error, self.address, script) from error
             await asyncio.sleep(pause)
             pause *= 2
         raise AssertionError("unreachable")

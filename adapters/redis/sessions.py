@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
-from adapters.redis.server import Server, script
+from adapters.redis.script import script
+from adapters.redis.server import Server
 from adapters.turn_json import turn_json, turn_of
 from bot.sessions import PAUSE, STORED, Selection, SessionLog, SessionTurn, is_threaded, matches
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from adapters.redis.server import Script, Server
+from adapters.redis.script import Script
+from adapters.redis.server import Server
 from bot.chat import Place
 from bot.threads import KEPT, LIFE, FollowedThreads
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 
-from adapters.redis.server import Script, Server
+from adapters.redis.script import Script
+from adapters.redis.server import Server
 from adapters.timetable_json import entry_json, entry_of, leader_json, leader_of
 from bot.timetable import Entry, Leader, Timetable
 

@@ -23,7 +23,7 @@ SCOPES: Mapping[str, str] = {
     "channels:read": "which public channels are shared with others",
     "chat:write": "answering",
     "commands": "the slash command",
-    "files:read": "text files that come with a question",
+    "files:read": "files that come with a question or are handed in",
     "groups:history": "the messages of private channels",
     "groups:read": "which private channels are shared with others",
     "im:history": "direct messages",

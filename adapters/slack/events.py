@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from adapters.slack.file_objects import attachments_of
 from adapters.slack.words import Json, forwarded, mentions, question
 from bot.chat import Incoming, Kind, Person, Place, Quote
 
@@ -119,6 +120,7 @@ def _said(event: Json, message: Json, me: Me, shared: bool) -> Incoming | None:
         addressed=addressed,
         quote=Quote(passed_on, author) if passed_on else None,
         attachments=tuple(str(file.get("name") or "file") for file in message.get("files") or ()),
+        files=attachments_of(message),
     )
 
 
@@ -142,6 +144,7 @@ def _edit(event: Json, me: Me, shared: bool) -> Incoming | None:
         at=moment(new["edited"]["ts"]),
         addressed=named.me or place.kind == "private",
         attachments=tuple(str(file.get("name") or "file") for file in new.get("files") or ()),
+        files=attachments_of(new),
     )
 
 

@@ -11,14 +11,16 @@ from aiohttp import ClientSession, ClientTimeout
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.backlog import Backlogs
+from adapters.slack.downloads import Downloads, Hosted
 from adapters.slack.files import Files
-from adapters.slack.lookups import Lookups
+from adapters.slack.lookups import Lookups, everybody
 from adapters.slack.options import Options
 from adapters.slack.outage import Outage
 from adapters.slack.people import People
 from adapters.slack.platform import Hook, Parts, Slack
 from adapters.slack.reading import Reading
 from adapters.slack.socket import Socket
+from bot.chat import Incoming
 from bot.errors import SettingsError
 from bot.home import Pages
 from bot.http import Mount
@@ -45,6 +47,7 @@ def create(
     http: Mount | None = None,
     threads: FollowedThreads | None = None,
     pages: Pages | None = None,
+    reads: Callable[[Incoming], Awaitable[bool]] = everybody,
     options: Options | None = None,
     clock: Callable[[], float] = time.monotonic,
     now: Callable[[], float] = time.time,
@@ -53,6 +56,7 @@ def create(
     """The platform: by Socket Mode when `app_token` is given, else by signed requests on `http`.
 
     `threads` remembers in which threads no mention is needed any more; without it one always is.
+    `reads` tells whether text files that come with a question are read for it.
     Call it in a running event loop. Raises SettingsError.
     """
     options = options or Options()
@@ -74,11 +78,11 @@ def create(
         door = Hook(signing_secret.strip(), http)
     reading = Reading(client, options, sleep)
     people = People(reading, options, clock)
-    files = Files(
-        session, token.strip(), options, own_host=_host(api_url), proxy=client.proxy or ""
-    )
-    lookups = Lookups(people, Backlogs(reading, people, options), files)
-    parts = Parts(session, client, outage, people, lookups, door)
+    hosted = Hosted(session, token.strip(), own_host=_host(api_url), proxy=client.proxy or "")
+    backlogs = Backlogs(reading, people, options)
+    lookups = Lookups(people, backlogs, Files(hosted, options), reads)
+    downloads = Downloads(hosted, reading, options)
+    parts = Parts(session, client, outage, people, lookups, downloads, door)
     return Slack(
         parts, threads=threads, pages=pages, options=options, clock=clock, now=now, sleep=sleep
     )

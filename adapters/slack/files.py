@@ -1,26 +1,18 @@
-"""Text files that come with a question: read for that question, and kept nowhere.
-
-The token goes to Slack's own hosts alone, and no redirect is followed: an address in a message is
-a stranger's word.
-"""
+"""Text files that come with a question: read for that question, and kept nowhere."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Sequence
-from http import HTTPStatus
-from urllib.parse import urlsplit
 
-from aiohttp import ClientError, ClientSession
-
+from adapters.slack.downloads import Hosted
+from adapters.slack.file_objects import address_of, kept_away
 from adapters.slack.options import Options
 from adapters.slack.words import Json
+from bot.attachments import NotFetched
 from bot.chat import Quote
 from bot.ingest.encoding import decode
 from graph.followup import cut
-
-_log = logging.getLogger(__name__)
 
 _KIND_NAMES = (
     "bash c cfg conf cpp csharp css csv diff go groovy hcl html http ini java javascript json "
@@ -32,18 +24,11 @@ _TYPES = frozenset(
     f"application/{name}"
     for name in ("javascript", "json", "sql", "toml", "x-sh", "x-yaml", "xml", "yaml")
 )
-_NOT_HOSTED = frozenset({"external", "tombstone", "hidden_by_limit"})
-_SLACK = "slack.com"
 
 
 class Files:
-    """`own_host` is the host and port of a Web API that is not Slack's own."""
-
-    def __init__(
-        self, session: ClientSession, token: str, options: Options, *, own_host: str, proxy: str
-    ) -> None:
-        self._session, self._token, self._options = session, token, options
-        self._own_host, self._proxy = own_host, proxy
+    def __init__(self, hosted: Hosted, options: Options) -> None:
+        self._hosted, self._options = hosted, options
 
     async def read(self, files: Sequence[Json]) -> tuple[tuple[Quote, ...], tuple[str, ...]]:
         """The texts of at most `options.files` of them, and the names of the others."""
@@ -68,55 +53,19 @@ class Files:
             (mimetype.startswith("text/") or mimetype in _TYPES or kind in _KINDS)
             and isinstance(size, int)
             and size <= self._options.file_bytes
-            and file.get("mode") not in _NOT_HOSTED
-            and not file.get("is_external")
-            and self._is_slacks(_address(file))
+            and kept_away(file) is None
+            and self._hosted.is_slacks(address_of(file))
         )
-
-    def _is_slacks(self, address: str) -> bool:
-        try:
-            parts = urlsplit(address)
-            host = parts.hostname or ""
-        except ValueError:
-            return False
-        if self._own_host and parts.netloc == self._own_host:
-            return True
-        domain = f".{self._own_host or _SLACK}"
-        return parts.scheme == "https" and parts.netloc == host and host.endswith(domain)
 
     async def _text(self, file: Json) -> str:
         """ "" for what cannot be read as text."""
-        limit = self._options.file_bytes
+        options = self._options
         try:
-            async with (
-                asyncio.timeout(self._options.lookup_timeout),
-                self._session.get(
-                    _address(file),
-                    headers={"Authorization": f"Bearer {self._token}"},
-                    allow_redirects=False,
-                    proxy=self._proxy or None,
-                ) as response,
-            ):
-                if response.status != HTTPStatus.OK or _is_sign_in(response.content_type, file):
-                    _log.warning("a file was not given: status %d", response.status)
-                    return ""
-                data = await response.content.read(limit + 1)
-                while len(data) <= limit and (more := await response.content.read(limit)):
-                    data += more
-        except (ClientError, TimeoutError, OSError) as error:
-            _log.warning("a file was not read: %s", type(error).__name__)
+            data = await self._hosted.get(file, options.file_bytes, options.lookup_timeout)
+        except NotFetched:
             return ""
-        return (decode(data).text or "").strip() if len(data) <= limit else ""
+        return (decode(data).text or "").strip()
 
 
 def _name(file: Json) -> str:
     return str(file.get("name") or file.get("title") or "file")
-
-
-def _address(file: Json) -> str:
-    return str(file.get("url_private_download") or file.get("url_private") or "")
-
-
-def _is_sign_in(content_type: str, file: Json) -> bool:
-    """Instead of a refusal Slack shows a page to sign in."""
-    return content_type == "text/html" and file.get("mimetype") != "text/html"

@@ -32,6 +32,7 @@ class Options:
     thread_messages: int = 30  # the first and the newest, as the context of a question
     message_characters: int = 1_500  # of one of them
     context_characters: int = 6_000  # of all of them
+    file_timeout: float = 60.0  # for one that is handed in
     files: int = 3  # that are read for one question
     file_bytes: int = 512 * 1024
     file_characters: int = 6_000

@@ -22,6 +22,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from adapters.slack.app import make_app
 from adapters.slack.checks import Door, findings
 from adapters.slack.conversation import SlackConversation
+from adapters.slack.downloads import Downloads
 from adapters.slack.events import (
     PLATFORM,
     AssistantOpened,
@@ -41,6 +42,7 @@ from adapters.slack.people import People
 from adapters.slack.reading import REMEDY, WITHDRAWN, code_of
 from adapters.slack.socket import Socket
 from adapters.slack.webhook import PATH, Webhook
+from bot.attachments import Attachment, Download, Downloading
 from bot.chat import Incoming, Kind, Place
 from bot.errors import (
     AccessWithdrawn,
@@ -89,10 +91,11 @@ class Parts:
     outage: Outage
     people: People
     lookups: Lookups
+    downloads: Downloads
     door: Socket | Hook
 
 
-class Slack(Platform, Completing, Linking, Grouping, Receiving):
+class Slack(Platform, Completing, Linking, Grouping, Receiving, Downloading):
     """One app in one workspace.
 
     `threads` are those in which no mention is needed any more, None when one always is; `pages`
@@ -187,6 +190,14 @@ class Slack(Platform, Completing, Linking, Grouping, Receiving):
             self._withdraw(error)
             raise PlatformGone(str(error)) from error
 
+    async def download(self, file: Attachment, limit: int) -> Download:
+        """Raises NotFetched, and PlatformGone when Slack does not let the bot in any more."""
+        try:
+            return await self._parts.downloads(file, limit)
+        except AccessWithdrawn as error:
+            self._withdraw(error)
+            raise PlatformGone(str(error)) from error
+
     def link(self, place: Place, message_id: str) -> str:
         return link_to(self._me.url, place, message_id) if self._me else ""
 
@@ -239,6 +250,8 @@ class Slack(Platform, Completing, Linking, Grouping, Receiving):
     async def _store(self, event: Incoming, sink: Sink) -> None:
         said = event.kind is Kind.QUESTION and event.place.thread and event.place.kind != "private"
         if said and not event.addressed:
+            if event.files and not event.text:  # dropped there, and nobody asked
+                return
             if self._threads is None or not await self._threads.follows(event.place):
                 return
             event = replace(event, addressed=True)

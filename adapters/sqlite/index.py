@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from threading import Lock
 from typing import ParamSpec, TypeVar
 
 from adapters.index_mismatch import other_question, other_tools, other_vectors, profile_of
-from adapters.sqlite import adopting, reading, rows, writing
+from adapters.sqlite import adopting, fence, reading, rows, writing
 from adapters.sqlite.audiences import Audiences
 from adapters.sqlite.batch import Batch
 from adapters.sqlite.database import Database
@@ -23,6 +24,7 @@ from adapters.sqlite.schema import SCHEMA
 from adapters.sqlite.vectors import Vectors
 from adapters.sqlite.words import best_matches, mentioned_terms
 from bot.adopting import Adopting
+from bot.fenced import Fencing
 from bot.ports import (
     Chunk,
     FileRecord,
@@ -43,7 +45,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-class SqliteIndex(KnowledgeIndex, Adopting):
+class SqliteIndex(KnowledgeIndex, Adopting, Fencing):
     """Chunks, words, vectors and records of all sources, shared by threads and processes.
 
     Searches read a snapshot and never wait for a writer. Writers take turns; one that has waited
@@ -57,6 +59,7 @@ class SqliteIndex(KnowledgeIndex, Adopting):
         self._vectors = Vectors()
         self._profile: tuple[int, Profile] | None = None
         self._profile_lock = Lock()
+        self._number: int | None = None  # of a writer that a later one ends
         # Few threads: each reads through a connection of its own, with a cache of its own.
         self._readers = ThreadPoolExecutor(max(2, os.cpu_count() or 1), "index")
         self._documents = Batch(self._readers, self._read_documents)
@@ -74,6 +77,11 @@ class SqliteIndex(KnowledgeIndex, Adopting):
             await index.close()
             raise
         return index
+
+    async def fenced(self) -> SqliteIndex:
+        writer = copy(self)
+        writer._number = await asyncio.to_thread(self._write, fence.advance)
+        return writer
 
     async def profile(self) -> Profile:
         return await self._in_reader(self._load_profile)
@@ -193,6 +201,7 @@ class SqliteIndex(KnowledgeIndex, Adopting):
 
         def take() -> None:
             with storage_faults(self._path), self._database.write_beside(other) as connection:
+                fence.check(connection, self._number)
                 adopting.adopt(connection)
 
         await asyncio.to_thread(take)
@@ -222,6 +231,7 @@ class SqliteIndex(KnowledgeIndex, Adopting):
 
     def _write(self, work: Callable[[sqlite3.Connection], T]) -> T:
         with storage_faults(self._path), self._database.write() as connection:
+            fence.check(connection, self._number)
             return work(connection)
 
     def _erase(self, work: Callable[[sqlite3.Connection], T]) -> T:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from aiogram import Bot
 from aiogram.client.telegram import PRODUCTION, TelegramAPIServer
 from aiogram.utils.token import TokenValidationError
@@ -39,12 +41,14 @@ def create(
     http: Mount | None = None,
     on_added: OnAdded | None = None,
     leaves_topic: bool = True,
+    files: str = "",
     options: Options | None = None,
 ) -> Telegram:
     """The platform: by webhook when `webhook_url` is given, else by polling.
 
     `http` is where the webhook is mounted. `on_added` decides whether to stay in a group. With
     `leaves_topic` off, an answer whose topic is gone is not shown in the rest of the group.
+    `files` is the folder in which a Bot API server with `--local` keeps what people send.
     Raises SettingsError.
     """
     bot = open_bot(token, api_url, options)
@@ -54,5 +58,10 @@ def create(
             raise SettingsError("a webhook needs the HTTP server", "Set BELAY_HTTP.")
         hook = Hook(webhook_url.strip(), webhook_secret.strip() or secret_of(token.strip()), http)
     return Telegram(
-        bot, hook=hook, on_added=on_added or stay, leaves_topic=leaves_topic, options=options
+        bot,
+        hook=hook,
+        on_added=on_added or stay,
+        leaves_topic=leaves_topic,
+        files=Path(files).expanduser() if files.strip() else None,
+        options=options,
     )

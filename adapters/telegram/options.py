@@ -11,6 +11,8 @@ from bot.pending import Joining
 class Options:
     call_timeout: int = 20  # for a message
     frame_timeout: int = 5  # for a sign that may be dropped
+    file_timeout: int = 60  # for a file that is handed in
+    largest_file: int = 20 * 1024 * 1024  # bytes that Telegram's own servers give
     poll: int = 50  # how long one getUpdates waits for news
     poll_slack: int = 10  # beyond it, until the connection counts as dead
     backoff: float = 1.0  # after a failed poll; doubles

@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 from weakref import WeakSet
 
@@ -30,6 +31,7 @@ from pydantic import ValidationError
 from adapters.telegram.administrators import administrators
 from adapters.telegram.checks import findings
 from adapters.telegram.conversation import TelegramConversation
+from adapters.telegram.downloads import Downloads
 from adapters.telegram.links import link_to
 from adapters.telegram.options import Options
 from adapters.telegram.pace import Pace
@@ -44,6 +46,7 @@ from adapters.telegram.requests import Requests
 from adapters.telegram.stream import Line
 from adapters.telegram.updates import PLATFORM, WANTED, incoming
 from adapters.telegram.webhook import PATH, Webhook, address
+from bot.attachments import Attachment, Download, Downloading
 from bot.chat import Incoming, Kind, Place
 from bot.errors import SettingsError, StorageError
 from bot.http import Mount
@@ -75,8 +78,9 @@ class Hook:
     server: Mount
 
 
-class Telegram(Platform, Linking, Receiving, Grouping):
-    """One bot. `on_added` decides on groups; `clock` gives seconds that only grow."""
+class Telegram(Platform, Linking, Receiving, Grouping, Downloading):
+    """One bot. `on_added` decides on groups; `clock` gives seconds that only grow. `files` is the
+    folder of a Bot API server of one's own that keeps files on its disk."""
 
     def __init__(
         self,
@@ -85,6 +89,7 @@ class Telegram(Platform, Linking, Receiving, Grouping):
         hook: Hook | None = None,
         on_added: OnAdded = stay,
         leaves_topic: bool = True,
+        files: Path | None = None,
         options: Options | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -94,6 +99,7 @@ class Telegram(Platform, Linking, Receiving, Grouping):
         self._options = options or Options()
         pace = Pace(clock, self._options.chats)
         self._requests = Requests(bot)
+        self._downloads = Downloads(bot, self._requests, self._options, files)
         self._line = Line(self._requests, pace, self._options, clock)
         self._pastes = Pastes(self._options.joining, self._options.chats)
         self._live: WeakSet[TelegramConversation] = WeakSet()
@@ -111,6 +117,9 @@ class Telegram(Platform, Linking, Receiving, Grouping):
 
     def link(self, place: Place, message_id: str) -> str:
         return link_to(place, message_id)
+
+    async def download(self, file: Attachment, limit: int) -> Download:
+        return await self._downloads(file, limit)
 
     async def members(self, group: str) -> frozenset[str]:
         return await administrators(group, self._requests, self._options.call_timeout)

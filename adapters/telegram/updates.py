@@ -25,6 +25,7 @@ from aiogram.types import (
 )
 
 from adapters.telegram.words import text_of, words_of
+from bot.attachments import Attachment
 from bot.chat import Incoming, Kind, Person, Place, Quote
 
 PLATFORM = "telegram"
@@ -88,6 +89,8 @@ def _said(message: Message, me: User, kind: Kind, name: str) -> Incoming | None:
         addressed=_is_for(message, me, words.named),
         quote=_quote(message, me),
         attachments=attachments,
+        files=_files(message),
+        nearby=_files(_replied(message)),
         album=message.media_group_id or "",
         language=_language(message.from_user),
     )
@@ -157,7 +160,8 @@ def _quote(message: Message, me: User) -> Quote | None:
         picked = ""
     pieces = [picked, *([whole] if whole.strip() != picked.strip() else [])]
     text = "\n\n".join(piece for piece in pieces if piece.strip())
-    return Quote(text, user.full_name if user else "") if text else None
+    name = str(replied.message_id) if replied else ""
+    return Quote(text, user.full_name if user else "", name) if text else None
 
 
 def _attachments(message: Message) -> tuple[str, ...]:
@@ -168,6 +172,15 @@ def _attachments(message: Message) -> tuple[str, ...]:
             return (file.file_name or kind,)
     kinds = (kind.replace("_", " ") for kind in _OTHERS if getattr(message, kind))
     return tuple(islice(kinds, 1))
+
+
+def _files(message: Message | None) -> tuple[Attachment, ...]:
+    """The document of a message. A moving picture is one to old clients only."""
+    if message is None or message.document is None or message.animation is not None:
+        return ()
+    file = message.document
+    name = file.file_name or "document"
+    return (Attachment(file.file_id, name, file.mime_type or "", file.file_size or 0),)
 
 
 def _press(query: CallbackQuery) -> Incoming | None:

@@ -16,9 +16,9 @@ from bot.errors import StorageError
 from bot.feedback import FEEDBACK_FILE
 from bot.registry import factory
 from bot.roll import ROLL_FILE
-from bot.running import INBOX_FILE, THREADS_FILE
 from bot.session_runs import TURNS_FILE
 from bot.settings import Settings
+from bot.stores import INBOX_FILE, THREADS_FILE
 from bot.terminal import Terminal
 
 FILES = (ROLL_FILE, AUDIT_FILE, TURNS_FILE, FEEDBACK_FILE, THREADS_FILE, INBOX_FILE)

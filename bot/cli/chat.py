@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from bot.auditor import TERMINAL, TERMINAL_PLACE, Auditor, open_audit
 from bot.cli.output import to_json
 from bot.reply import to_markdown
 from bot.settings import Settings
+from bot.source_types import Types, named_types
 from bot.terminal import Terminal
 from bot.traces import TraceLog
 from graph.errors import ModelMisconfigured
@@ -37,14 +39,16 @@ class Asking:
 
     level: str = ""
     web: bool = True
+    types: tuple[str, ...] = ()  # of sources, as typed; all without any
 
 
 async def ask(
     settings: Settings, terminal: Terminal, question: str, asking: Asking, as_json: bool
 ) -> None:
     settings.access.chosen(asking.level or settings.level)  # raises before anything is opened
+    types = named_types(asking.types)
     async with opened(settings) as app:
-        asked = app.question(question, level=asking.level, web=asking.web)
+        asked = _question(app, question, asking, types)
         finished = await _answer(app, terminal, asked)
         if as_json:
             terminal.plain(to_json(_plain(finished)))
@@ -57,6 +61,7 @@ async def ask(
 
 async def chat(settings: Settings, terminal: Terminal, asking: Asking) -> None:
     settings.access.chosen(asking.level or settings.level)
+    named_types(asking.types)
     async with opened(settings) as app:
         await converse(app, terminal, asking)
 
@@ -64,7 +69,7 @@ async def chat(settings: Settings, terminal: Terminal, asking: Asking) -> None:
 async def converse(app: App, terminal: Terminal, asking: Asking) -> None:
     """Answers what is typed or piped in, to its end."""
     history: list[Turn] = []
-    audit = audited(app.settings)
+    audit, types = audited(app.settings), named_types(asking.types)
     if not (await app.index.info()).chunks:
         terminal.note(NOTHING_INDEXED)
     if terminal.interactive:
@@ -74,7 +79,7 @@ async def converse(app: App, terminal: Terminal, asking: Asking) -> None:
             return
         if not line.strip():
             continue
-        asked = app.question(line, history=history, level=asking.level, web=asking.web)
+        asked = _question(app, line, asking, types, history)
         finished = await _answer(app, terminal, asked)
         if not terminal.interactive:
             terminal.plain(f"{PROMPT}{_shortened(line)}\n")
@@ -83,6 +88,15 @@ async def converse(app: App, terminal: Terminal, asking: Asking) -> None:
         await audit(finished, asked, TERMINAL, TERMINAL_PLACE, "ask")
         history += [Turn("user", line), Turn("bot", finished.answer.text)]
         del history[: -app.machine.limits.history_turns]
+
+
+def _question(
+    app: App, words: str, asking: Asking, types: Types, history: Sequence[Turn] = ()
+) -> Question:
+    """With types, documents of these types alone answer, and not the web."""
+    web = asking.web and not types.known
+    question = app.question(words, history=history, level=asking.level, web=web)
+    return replace(question, scope=types.over(question.scope))
 
 
 def audited(settings: Settings) -> Auditor:

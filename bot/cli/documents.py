@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,14 +13,15 @@ from typing import Any
 
 from bot.app import Library, open_index, opened_library
 from bot.auditor import TERMINAL
-from bot.cli.lookup import source_types
 from bot.cli.output import to_json
 from bot.errors import SettingsError, SourceError
 from bot.handed_in import Understood, text_of, understand
 from bot.kept import NAMES, Kept, KeptDocuments, file_name
+from bot.kept_changes import KeptChanges
 from bot.library import sync_kept
 from bot.ports import FileState, SourceFile
 from bot.settings import Settings
+from bot.source_types import document_types
 from bot.terminal import Terminal
 from graph.model import EVERYBODY, SourceType
 
@@ -101,8 +103,10 @@ async def note(
             terminal.plain(f"a draft; publish it with: belay documents publish {kept.id}")
 
 
-async def show_all(settings: Settings, terminal: Terminal, kind: str, as_json: bool) -> None:
-    types = source_types(kind)
+async def show_all(
+    settings: Settings, terminal: Terminal, kinds: Sequence[str], as_json: bool
+) -> None:
+    types = document_types(kinds)
     rows = [_row(item) for item in KeptDocuments(settings.home).all() if item.kind in types]
     index = await open_index(settings)
     try:
@@ -111,7 +115,7 @@ async def show_all(settings: Settings, terminal: Terminal, kind: str, as_json: b
                 files = await index.records(record.name)
                 rows += [
                     {"id": f"{record.name}/{path}", "type": record.kind, "title": file.title,
-                     "state": "published", "by": record.name}
+                     "state": "published", "by": record.name, "from": ""}
                     for path, file in sorted(files.items())
                     if file.state is FileState.INDEXED
                 ]  # fmt: skip
@@ -120,8 +124,9 @@ async def show_all(settings: Settings, terminal: Terminal, kind: str, as_json: b
     if as_json:
         terminal.plain(to_json(rows))
     elif rows:
-        columns = ("id", "type", "state", "title", "by")
-        terminal.table(columns, [[str(row[name]) for name in columns] for row in rows])
+        columns = ("id", "type", "state", "title", "by", "from")
+        shown = columns if any(row["from"] for row in rows) else columns[:-1]
+        terminal.table(shown, [[str(row[name]) for name in shown] for row in rows])
     else:
         terminal.note("There are no documents yet. Try: belay add FILE, or: belay sync ~/runbooks")
 
@@ -129,7 +134,14 @@ async def show_all(settings: Settings, terminal: Terminal, kind: str, as_json: b
 def _row(kept: Kept) -> dict[str, Any]:
     state = "draft" if kept.draft else "published"
     plain = {key: value for key, value in asdict(kept).items() if key not in ("kind", "draft")}
-    return {**plain, "type": kept.kind, "state": state, "title": kept.title or kept.name}
+    told = {"type": kept.kind, "state": state, "title": kept.title or kept.name}
+    return {**plain, **told, "from": _said_in(kept)}
+
+
+def _said_in(kept: Kept) -> str:
+    """A link to the message that brought it; private chats have none on some platforms."""
+    platform = kept.by.partition(":")[0]
+    return kept.origin or ("" if platform == TERMINAL.platform else f"private chat on {platform}")
 
 
 async def show(settings: Settings, terminal: Terminal, name: str) -> None:
@@ -150,10 +162,9 @@ async def publish(settings: Settings, terminal: Terminal, name: str) -> None:
     if not kept.draft:
         terminal.plain(f"{kept.id}: published already")
         return
-    store.publish(kept.id)
-    async with opened_library(settings) as library:
-        await _sync(library, terminal, kept.kind)
-    terminal.plain(f"{kept.id}: published")
+    async with opened_library(settings) as library, _changes(library, store, terminal) as changes:
+        [published] = await changes.publish([kept])
+    terminal.plain(f"{published.id}: published")
 
 
 async def replace(settings: Settings, terminal: Terminal, name: str, file: Path) -> None:
@@ -163,17 +174,15 @@ async def replace(settings: Settings, terminal: Terminal, name: str, file: Path)
     async with opened_library(settings) as library:
         given = SourceFile(file_name(file.name), data, title=kept.title)
         understood = await understand(library, kept.kind, given)
-        _told(terminal, store.replace(kept.id, file.name, data), understood)
-        await _sync(library, terminal, kept.kind)
+        async with _changes(library, store, terminal) as changes:
+            _told(terminal, await changes.replace(kept, file.name, data), understood)
 
 
 async def delete(settings: Settings, terminal: Terminal, name: str) -> None:
     store = KeptDocuments(settings.home)
     kept = await _own(settings, store, name)
-    store.withdraw(kept.id)
-    async with opened_library(settings) as library:
-        await _sync(library, terminal, kept.kind)  # one that fails can be tried again
-    store.delete(kept.id)
+    async with opened_library(settings) as library, _changes(library, store, terminal) as changes:
+        await changes.delete(kept)
     terminal.plain(f"{kept.id}: deleted ({kept.name})")
 
 
@@ -212,6 +221,17 @@ def _read(path: Path, settings: Settings) -> bytes:
             "Split it, or raise [ingest] max_file_bytes.",
         )
     return data
+
+
+@asynccontextmanager
+async def _changes(
+    library: Library, store: KeptDocuments, terminal: Terminal
+) -> AsyncIterator[KeptChanges]:
+    progress = terminal.progress()
+    try:
+        yield KeptChanges(library, store, progress)
+    finally:
+        progress.end()
 
 
 async def _sync(library: Library, terminal: Terminal, kind: SourceType) -> None:

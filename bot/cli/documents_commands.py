@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from bot.cli.lookup_commands import Kinds
 from bot.cli.running import run
 
 documents = typer.Typer(
@@ -70,16 +71,14 @@ def note(
 @documents.callback()
 def list_(
     context: typer.Context,
-    kind: Annotated[
-        str, typer.Option("--type", metavar="TYPE", help="Only this type: upload, manual, folder.")
-    ] = "",
+    kind: Kinds = None,
     as_json: Json = False,
 ) -> None:
     """List documents, and change those that were handed in."""
     from bot.cli.documents import show_all
 
     if context.invoked_subcommand is None:
-        run(show_all, kind, as_json)
+        run(show_all, kind or (), as_json)
 
 
 @documents.command()

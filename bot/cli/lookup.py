@@ -14,12 +14,13 @@ from bot.cli.chat import NOTHING_INDEXED, audited
 from bot.cli.output import to_json
 from bot.errors import SettingsError
 from bot.registry import factory
-from bot.search import DOCUMENT_TYPES, Hit, SearchBounds, hits, near
+from bot.search import Hit, SearchBounds, hits, near
 from bot.settings import Settings
+from bot.source_types import document_types
 from bot.terminal import Terminal
 from bot.texts import literal
 from graph.errors import IndexEmpty
-from graph.model import Outcome, Question, Ranked, SourceType
+from graph.model import Outcome, Question, Ranked
 
 _SNIPPET = 600  # characters of a passage in a terminal
 _EXAMPLE = "127.0.0.1:8765"
@@ -30,12 +31,12 @@ async def search(
     terminal: Terminal,
     query: str,
     *,
-    kind: str,
+    kinds: Sequence[str],
     count: int,
     level: str,
     as_json: bool,
 ) -> None:
-    types = source_types(kind)
+    types = document_types(kinds)
     settings.access.chosen(level or settings.level)  # raises before anything is opened
     if not query.strip():
         raise SettingsError("The query is empty.", "Say what to look for: belay search rotate key")
@@ -84,16 +85,6 @@ def _lines(number: int, hit: Hit) -> str:
     place = f"{hit.source}/{hit.url}" if "://" not in hit.url else hit.url
     head = f"**{number}. {title}** · {hit.relevance:.2f} · {hit.source_type} · {place}"
     return f"{head}\n\n{hit.snippet}"
-
-
-def source_types(kind: str) -> frozenset[SourceType]:
-    """The types of sources that a person named; all of documents for "". Raises SettingsError."""
-    if not kind:
-        return frozenset(DOCUMENT_TYPES)
-    if kind not in DOCUMENT_TYPES:
-        known = ", ".join(sorted(DOCUMENT_TYPES))
-        raise SettingsError(f"There is no type of source {kind!r}.", f"Use one of: {known}.")
-    return frozenset({SourceType(kind)})
 
 
 def without_models(settings: Settings) -> Settings:

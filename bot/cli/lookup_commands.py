@@ -8,19 +8,21 @@ import typer
 
 from bot.cli.running import run
 
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="TYPE",
+        help="Only this type of source: folder, repo, vault, upload, manual; repeatable.",
+    ),
+]
+
 
 def search(
     query: Annotated[
         list[str], typer.Argument(metavar="QUERY", help="What to look for; quotes are optional.")
     ],
-    kind: Annotated[
-        str,
-        typer.Option(
-            "--type",
-            metavar="TYPE",
-            help="Only documents of this type of source: folder, repo, vault, upload, manual.",
-        ),
-    ] = "",
+    kind: Kinds = None,
     count: Annotated[
         int, typer.Option("--k", min=1, max=20, metavar="N", help="How many passages at most.")
     ] = 5,
@@ -35,7 +37,7 @@ def search(
     """
     from bot.cli.lookup import search as start
 
-    run(start, " ".join(query), kind=kind, count=count, level=level, as_json=as_json)
+    run(start, " ".join(query), kinds=kind or (), count=count, level=level, as_json=as_json)
 
 
 def mcp(

@@ -12,7 +12,7 @@ import typer
 from bot.cli.audit_commands import audit, gaps
 from bot.cli.backup_commands import backup, restore
 from bot.cli.documents_commands import add, documents, note
-from bot.cli.lookup_commands import mcp, search
+from bot.cli.lookup_commands import Kinds, mcp, search
 from bot.cli.migrate_commands import migrate
 from bot.cli.running import run
 from bot.cli.session_commands import sessions
@@ -26,7 +26,7 @@ app = typer.Typer(
     name="belay",
     help="Answer a team's questions from the team's own documents.\n\n"
     "Begin with: belay sync ~/runbooks, then: belay chat. Settings are environment variables "
-    "(BELAY_HOME, BELAY_MODEL, ...) or keys of belay.toml; README.md lists them.",
+    "(BELAY_HOME, BELAY_MODEL, ...) or keys of belay.toml; docs/settings.md lists them.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -80,7 +80,7 @@ def run_(
 
 
 @app.command()
-def chat(level: Level = "", no_web: NoWeb = False) -> None:
+def chat(level: Level = "", kind: Kinds = None, no_web: NoWeb = False) -> None:
     """Ask questions in the terminal.
 
     Piped input is read as one question a line. A question may refer to the ones before it.
@@ -88,7 +88,7 @@ def chat(level: Level = "", no_web: NoWeb = False) -> None:
     from bot.cli.chat import Asking
     from bot.cli.chat import chat as start
 
-    run(start, Asking(level, not no_web))
+    run(start, Asking(level, not no_web, tuple(kind or ())))
 
 
 @app.command()
@@ -97,18 +97,20 @@ def ask(
         list[str], typer.Argument(metavar="QUESTION", help="The question; quotes are optional.")
     ],
     level: Level = "",
+    kind: Kinds = None,
     no_web: NoWeb = False,
     as_json: Json = False,
 ) -> None:
     """Answer one question.
 
-    Ends with code 0 when there is an outcome, "not in your documents" included, and with code 1
-    when something that was needed did not work.
+    With --type it is answered from documents of these types alone, and never from the web. Ends
+    with code 0 when there is an outcome, "not in your documents" included, and with code 1 when
+    something that was needed did not work.
     """
     from bot.cli.chat import Asking
     from bot.cli.chat import ask as start
 
-    run(start, " ".join(question), Asking(level, not no_web), as_json)
+    run(start, " ".join(question), Asking(level, not no_web, tuple(kind or ())), as_json)
 
 
 @app.command()
@@ -150,11 +152,11 @@ def sync(
 
 
 @app.command()
-def sources(as_json: Json = False) -> None:
+def sources(kind: Kinds = None, as_json: Json = False) -> None:
     """List the sources, what was skipped and why, and when each is synced next."""
     from bot.cli.sync import sources as start
 
-    run(start, as_json)
+    run(start, kind or (), as_json)
 
 
 @app.command()

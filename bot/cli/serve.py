@@ -21,6 +21,7 @@ from bot.progress import Silent
 from bot.scheduled_syncs import ScheduledSyncs
 from bot.schedules import Schedules, opened_schedules
 from bot.settings import Settings
+from bot.sync_lead import ONE_MACHINE, unguarded
 from bot.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -56,7 +57,10 @@ async def _kept_fresh(
 ) -> AsyncIterator[Schedules]:
     """Syncs by schedule beside the block until `stop`; with `watch` also folders that change."""
     sync = partial(sync_shelf, app, home=app.settings.home, progress=Silent())
-    async with opened_schedules(app.settings) as schedules, asyncio.TaskGroup() as group:
+    async with (
+        opened_schedules(app.settings, app.server) as schedules,
+        asyncio.TaskGroup() as group,
+    ):
         syncs = ScheduledSyncs(schedules, app.index, sync)
         beside = [group.create_task(_unless(stop or asyncio.Event(), syncs.run()))]
         if watch:
@@ -100,9 +104,12 @@ async def _answer(
 ) -> None:
     from bot.platforms import make_platforms
     from bot.roll import make_access
-    from bot.running import Bot, chosen_stores
+    from bot.running import Bot
+    from bot.stores import chosen_stores
 
     settings = app.settings
+    if unguarded(settings):
+        terminal.note(f"BELAY_WEAVIATE_URL without BELAY_REDIS_URL: {ONE_MACHINE}")
     if not (await app.index.info()).chunks:
         terminal.note(NOTHING_INDEXED)
 
@@ -110,7 +117,7 @@ async def _answer(
         await stop.wait()
         operations.readiness.drain()
 
-    async with chosen_stores(settings, configured(settings)) as kept:
+    async with chosen_stores(settings, configured(settings), app.server) as kept:
         await note_first_code(make_access(settings, kept.roll), terminal)
         bot = Bot(
             app,

@@ -12,7 +12,7 @@ from bot.histories.load import load_history
 from bot.session_runs import TASK, index_said, opened_log
 from bot.sessions import SessionLog, SessionTurn
 from bot.settings import Settings
-from bot.sync_lead import alone
+from bot.sync_lead import sole_writer
 from bot.terminal import Terminal
 
 
@@ -33,11 +33,8 @@ async def _index(library: Library, log: SessionLog, terminal: Terminal) -> None:
     sessions = await open_sessions(library, library.settings.home)
     progress = terminal.progress()
     try:
-        report = await alone(
-            library.settings,
-            TASK,
-            lambda: index_said(library, log, sessions, progress=progress),
-        )
+        async with sole_writer(library.settings, TASK, sessions, server=library.server) as written:
+            report = await index_said(library, log, written, progress=progress)
     finally:
         progress.end()
         await sessions.close()

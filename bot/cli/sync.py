@@ -12,11 +12,13 @@ from bot.cli.output import to_json
 from bot.cli.watching import SHOWN, refuse_to_wait, synced, watch
 from bot.errors import SourceError, SyncBusy
 from bot.ingest.lock import as_seen
+from bot.ingest.report import printable
 from bot.library import LOCK_FILE, Shelf, listed_shelves, remove, shelves
 from bot.ports import FileRecord, FileState, SourceRecord
 from bot.rebuild import rebuilt
 from bot.schedules import looked_after
 from bot.settings import Settings
+from bot.source_types import named_types
 from bot.terminal import Terminal
 from graph.model import SourceType
 
@@ -98,12 +100,17 @@ async def _sync(
         )
 
 
-async def sources(settings: Settings, terminal: Terminal, as_json: bool) -> None:
+async def sources(
+    settings: Settings, terminal: Terminal, kinds: Sequence[str], as_json: bool
+) -> None:
+    types = named_types(kinds).known
     index = await open_index(settings)
     try:
         records = [as_seen(item, settings.home / LOCK_FILE) for item in await index.sources()]
         standings, leader = await schedules.scheduled(settings, index, terminal)
         records = schedules.with_unread(records, standings, settings)
+        records = [item for item in records if not types or item.kind in types]
+        standings = {item.name: standings[item.name] for item in records if item.name in standings}
         files = {item.name: await index.records(item.name) for item in records}
     finally:
         await index.close()
@@ -114,6 +121,9 @@ async def sources(settings: Settings, terminal: Terminal, as_json: bool) -> None
             item["schedule"] = schedules.row(one, leader) if one else None
         terminal.plain(to_json(rows))
         return
+    if not records and types:
+        terminal.note(f"No source of this type is indexed: {', '.join(sorted(types))}.")
+        return
     if not records:
         terminal.note("No folder is indexed yet. Try: belay sync ~/runbooks")
         return
@@ -121,7 +131,7 @@ async def sources(settings: Settings, terminal: Terminal, as_json: bool) -> None
     terminal.table(columns, [_cells(record) for record in records])
     for record in records:
         for path, words in _remarks(files[record.name].values()).items():
-            terminal.plain(f"  {record.name}/{path}: {words}")
+            terminal.plain(printable(f"  {record.name}/{path}: {words}"))
     for line in schedules.lines(standings, leader):
         terminal.plain(line)
 

@@ -93,7 +93,7 @@ async def _follow(app: Library, terminal: Terminal, scheduled: Sequence[Shelf]) 
 
     names = ", ".join(f"{shelf.name} ({shelf.schedule})" for shelf in scheduled)
     terminal.note(f"syncing by schedule: {names}; Ctrl-C ends it")
-    async with opened_schedules(app.settings) as found:
+    async with opened_schedules(app.settings, app.server) as found:
         await ScheduledSyncs(replace(found, shelves=tuple(scheduled)), app.index, one).run()
 
 

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from bot.access import Access, Role, Roll
 from bot.asking import Readable, Way
 from bot.chat import Incoming, Reply
-from bot.commands.spoken import Rule, alone
+from bot.commands.spoken import Rule, alone, spelled
 from bot.curating import Curating
 from bot.minutes import Minutes
 from bot.oncall import Watch
 from bot.ports import Sources
 from bot.recall import Recall
+from bot.source_types import Types
 from bot.threads import FollowedThreads
 from graph.model import Language, Scope
 
@@ -23,10 +24,12 @@ _COMMAND = re.compile(r"\s*/([^\W\d_]\w{0,31})(?:@\w+)?(?:\s+(.*))?\s*", re.DOTA
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A command's result that is a question: it is answered like any other, in this way."""
+    """A command's result that is a question: it is answered like any other, in this way, from
+    sources of these types."""
 
     text: str
     way: Way = Way.ASK
+    types: Types = field(default_factory=Types)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,7 @@ class Desk:
 
     def spelled(self, platform: str, command: str) -> str:
         """A command as people of this platform type it: `/help`, `/belay help`."""
-        root = self.roots.get(platform)
-        return f"/{root} {command}" if root else f"/{command}"
+        return spelled(self.roots, platform, command)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.chat import Incoming
+from bot.commands.add import is_hand_in
 from bot.commands.call import Command, parse
 from bot.commands.spoken import unasked
 from bot.commands.table import find
@@ -58,6 +59,8 @@ def _below_root(words: str) -> Called:
 
 def _spoken(event: Incoming, answered: bool) -> Called | None:
     name, rest = _first(event.text)
+    if is_hand_in(event):
+        return Called(find("add"), "add", rest)
     command = find(name)
     if command is None or name in command.slash_only or not command.spoken(rest):
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.asking import Way
 from bot.chat import Reply
+from bot.commands.ask import asked
 from bot.commands.call import Ask, Call
 from bot.commands.spoken import about
 from bot.texts import text
@@ -34,8 +35,7 @@ async def incident(call: Call) -> Reply | Ask:
 
 def _ask(call: Call, name: str, way: Way, wanted: dict[Language, str]) -> Reply | Ask:
     """What is looked for, or what the message or thread above is about."""
-    event = call.event
-    if call.argument or event.quote is not None or event.context:
-        return Ask(call.argument, way)
+    if (found := asked(call, way)) is not None:
+        return found
     usage = f"{call.spelled(name)} {wanted[call.language]}"
     return Reply(text("usage", call.language, usage=usage), private=True)

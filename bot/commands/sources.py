@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from bot.chat import Reply
+from bot.commands.ask import no_such_type
 from bot.commands.call import Ask, Call
+from bot.commands.spoken import alone
 from bot.ports import SourceRecord
+from bot.source_types import split_types
 from bot.texts import literal, text
 from graph.model import Language
+
+
+def with_types(rest: str) -> bool:
+    return alone(split_types(rest)[0])
 
 
 async def sources(call: Call) -> Reply | Ask:
     """Names, counts of documents that may be read here, and dates; never a folder or an address of
     the machine, nor a source of which nobody here may read anything."""
     assert call.scope is not None  # a member's command
-    records = await call.desk.sources(call.scope)
+    _, types = split_types(call.argument)
+    if types.unknown:
+        return no_such_type(types, call.language)
+    records = await call.desk.sources(types.over(call.scope))
     if not records:
         return Reply(text("sources_none", call.language))
     lines = [_line(record, call.language) for record in records]

@@ -8,7 +8,7 @@ question is at least looked up. Each rule gets what follows the command's name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from graph.smalltalk import asks
 from graph.text import WORD, fold
@@ -25,6 +25,13 @@ _OPENERS = re.compile(
     re.IGNORECASE,
 )
 _KEY = re.compile(r"(?:[A-Z2-9]{4}[- ]?[A-Z2-9]{4}|[a-z]+:-?\w+(?::[a-z]+)?)(?:\s.*)?")
+
+
+def spelled(roots: Mapping[str, str], platform: str, command: str) -> str:
+    """A command as people of this platform type it: `/help`, `/belay help`. `roots` names the
+    platforms whose commands are sub-words of one slash command."""
+    root = roots.get(platform)
+    return f"/{root} {command}" if root else f"/{command}"
 
 
 def alone(rest: str) -> bool:

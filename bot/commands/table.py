@@ -8,6 +8,7 @@ from __future__ import annotations
 from bot.access import Role
 from bot.chat import Reply
 from bot.commands.access_commands import allow, pair, revoke
+from bot.commands.add import add
 from bot.commands.ask import USAGE, ask
 from bot.commands.call import Ask, Call, Command
 from bot.commands.forget import SPOKEN_FORGET, forget
@@ -23,8 +24,8 @@ from bot.commands.runbook import (
     runbook,
 )
 from bot.commands.silence import SPOKEN_MUTE, mute
-from bot.commands.sources import sources
-from bot.commands.spoken import a_key, anything, unasked, with_only
+from bot.commands.sources import sources, with_types
+from bot.commands.spoken import a_key, anything, never, unasked, with_only
 from bot.commands.why import why
 from graph.model import Language
 
@@ -80,6 +81,8 @@ COMMANDS: tuple[Command, ...] = (
         {"en": "what I have read, and when", "ru": "что и когда я прочитал"},
         aliases=("источники",),
         postable=True,
+        usage={"en": "[type:TYPE]", "ru": "[тип:ТИП]"},
+        spoken=with_types,
     ),
     Command(
         "why",
@@ -117,6 +120,18 @@ COMMANDS: tuple[Command, ...] = (
         changes=True,
         usage={"en": "[TEXT]", "ru": "[ТЕКСТ]"},
         spoken=spoken_remember,
+    ),
+    Command(
+        "add",
+        add,
+        {
+            "en": "add the file that came with it to the documents",
+            "ru": "добавить присланный файл в документы",
+        },
+        aliases=("добавь",),
+        changes=True,
+        usage={"en": "[for LEVEL]", "ru": "[для УРОВЕНЬ]"},
+        spoken=never,  # recognised by the whole message: bot/commands/add.py
     ),
     Command(
         "documents",

@@ -1,9 +1,8 @@
 """Dialects of Markdown as plain Markdown: what a site generator draws as a box becomes a quote.
 
-A warning has to stay with what it warns of, and to be readable as one. Known are MkDocs and
-Docusaurus admonitions, MkDocs tabs, GitHub alerts and Obsidian callouts, Obsidian links, embeds
-and comments, MDX, Hugo and Jekyll tags. Code stays as it is, and so does the number of lines:
-citations name the line on disk.
+A warning has to stay with what it warns of, and to be readable as one. Known are the boxes, tabs,
+links, comments and tags of MkDocs, Docusaurus, GitHub, Obsidian, MDX, Hugo and Jekyll; MyST and
+Quarto by bot/ingest/directives.py. Code and the number of lines stay: citations name the line.
 """
 
 from __future__ import annotations
@@ -11,8 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from bot.ingest.directives import plain_directives
+
 _HINT = re.compile(
-    r"^[ \t]*(?:!!!|\?\?\?|===|:::|>\s*\[!)|\[\[|%%|\{%|\{:|\{\{[<%]|^import\s|^export\s"
+    r"^[ \t]*(?:!!!|\?\?\?|===|:::|>\s*\[!|\[TOC\])|\[\[|%%|\{%|\{:|\{\{[<%]|^import\s|^export\s"
     r"|</?[A-Z]|\{/\*",
     re.MULTILINE,
 )
@@ -28,6 +29,7 @@ _IMPORT = re.compile(
     r"""^(?:import\s+(?:[\w{},*\s]+\s+from\s+)?|export\s+[\w{},*\s]+\s+from\s+)['"][^'"]+['"];?\s*$"""
 )
 _EXPORT = re.compile(r"^export\s+(?:const|let|default|function)\b.*[;})\]]\s*$")
+_CONTENTS = re.compile(r"^[ \t]*(?:\[\[_?toc_?\]\]|\[toc\])[ \t]*$", re.IGNORECASE)
 _HIGHLIGHT = re.compile(r"^([ \t]*)\{%-?\s*highlight\s+([\w+#-]+)[^%]*-?%\}[ \t]*$")
 _END_HIGHLIGHT = re.compile(r"^[ \t]*\{%-?\s*endhighlight\s*-?%\}[ \t]*$")
 _COMMENTS = (
@@ -68,6 +70,7 @@ _TABS = frozenset({"tab", "tabitem", "tabpane"})
 
 def common_markdown(text: str) -> str:
     """`text` with the marks of dialects replaced, line by line."""
+    text = plain_directives(text)
     if _HINT.search(text) is None:
         return text
     return "\n".join(_rendered(text.split("\n"), 0))
@@ -124,7 +127,7 @@ def _rendered(lines: Sequence[str], depth: int) -> list[str]:
             found += block
             index += len(block)
         else:
-            found.append(_line(lines[index]))
+            found.append(_INLINE.sub(_inline, lines[index]))
             index += 1
     return found
 
@@ -245,11 +248,10 @@ def _hidden(part: _Part, index: int) -> list[str]:
     return []
 
 
-def _module(part: _Part, index: int) -> list[str]:
-    """MDX: imports and exports between the paragraphs."""
-    if _IMPORT.match(part.lines[index]) or _EXPORT.match(part.lines[index]):
-        return [""]
-    return []
+def _unread(part: _Part, index: int) -> list[str]:
+    """What speaks to the generator: imports and exports of MDX, the place of the contents."""
+    unread = (_IMPORT, _EXPORT, _CONTENTS)
+    return [""] if any(pattern.match(part.lines[index]) for pattern in unread) else []
 
 
 def _attributes(part: _Part, index: int) -> list[str]:
@@ -263,7 +265,7 @@ def _attributes(part: _Part, index: int) -> list[str]:
 
 
 _READERS: tuple[Callable[[_Part, int], list[str]], ...] = (
-    _indented_box, _tab, _colon_box, _callout, _liquid_code, _hidden, _module,
+    _indented_box, _tab, _colon_box, _callout, _liquid_code, _hidden, _unread,
     _attributes,
 )  # fmt: skip
 
@@ -280,10 +282,6 @@ def _quoted(indent: str, head: str, body: Sequence[str]) -> list[str]:
         f"{indent}> {head}  ",
         *(f"{indent}> {line}" if line else f"{indent}>" for line in body),
     ]
-
-
-def _line(line: str) -> str:
-    return _INLINE.sub(_inline, line)
 
 
 def _inline(match: re.Match[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +17,7 @@ from bot.ingest.folder_rules import by_folder, narrowed
 from bot.ingest.formats import (
     ARCHIVES,
     BINARY,
-    BINARY_SHARE,
     DATA,
-    REMEDIES,
     is_encrypted_office,
     misnamed,
     suffix_of,
@@ -34,12 +31,12 @@ from bot.ingest.parse import (
     parse,
     parse_converted,
     readable_name,
-    supported,
 )
 from bot.ingest.planted import planted
 from bot.ingest.reader import Refused
+from bot.ingest.refusal import rejected
 from bot.ingest.report import Problem, Reason
-from bot.ingest.secrets import Masked, find, is_secret_file
+from bot.ingest.secrets import Masked, find
 from bot.ingest.sections import Outline
 from bot.ports import Chunk, Skipped, SourceFile
 from graph.model import Access, Passage, Status
@@ -48,8 +45,6 @@ from graph.terms import Fields, TermCounts
 from graph.text import has_words, normalise, tokens
 
 _IDS = UUID("6f1c6a52-2f0b-5e0e-9d64-3b1d5c3c7a10")  # the namespace of chunk ids
-_LFS = re.compile(rb"version https://git-lfs\.github\.com/spec/v\d+\r?\n(?:[a-z].*\r?\n?){1,8}\Z")
-POINTER_BYTES = 1024  # a larger file is no LFS pointer
 _DETAIL = 300  # characters of a reason kept with a file's record
 
 
@@ -95,36 +90,6 @@ class Document:
             Chunk(p, self.access, fields, TermCounts.of(fields), vector, content_hash(p))
             for p, fields, vector in zip(self.passages, self.fields, vectors, strict=True)
         ]
-
-
-def refusal(path: str, size: int, options: SyncOptions, form: str = "") -> Skipped | None:
-    """Why a file is not even read, by its name and its size in bytes. `form` is the suffix that
-    holds in place of its own."""
-    suffix = form or suffix_of(path)
-    if not form and is_secret_file(path):
-        return Skipped(path, Reason.SECRET_FILE)
-    if not (form or supported(path)):
-        detail = f"{suffix}, {REMEDIES[suffix]}" if suffix in REMEDIES else suffix
-        return Skipped(path, Reason.UNSUPPORTED, detail)
-    limit = options.max_file_bytes
-    if suffix in BINARY | ARCHIVES:
-        limit *= BINARY_SHARE
-    if size > limit:
-        return Skipped(path, Reason.TOO_LARGE, f"{size} bytes, limit {limit}")
-    return None
-
-
-def is_pointer(data: bytes) -> bool:
-    """True for what Git LFS leaves in place of a file whose content was not fetched."""
-    return len(data) < POINTER_BYTES and _LFS.match(data) is not None
-
-
-def rejected(file: SourceFile, options: SyncOptions) -> Skipped | None:
-    """Why a file is not decoded: its name, its size, or a content that was not fetched."""
-    skipped = refusal(file.path, len(file.data), options, file.format)
-    if is_pointer(file.data) and (skipped is None or skipped.reason == Reason.UNSUPPORTED):
-        return Skipped(file.path, Reason.LFS_POINTER, "run `git lfs pull`")
-    return skipped
 
 
 def decoded(file: SourceFile, options: SyncOptions) -> Text | Skipped:

@@ -7,6 +7,7 @@ still indexed and the report names file and line.
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -73,7 +74,7 @@ class FrontMatter:
 
 
 def read(text: str, levels: Sequence[str] = LEVELS) -> FrontMatter:
-    """The front matter of `text` (normalised line breaks), YAML or TOML; empty without a block.
+    """The front matter of `text` (normalised line breaks): YAML, TOML or JSON; empty without any.
 
     `levels` are the audiences there are, lowest first.
     """
@@ -87,6 +88,8 @@ def read(text: str, levels: Sequence[str] = LEVELS) -> FrontMatter:
 def _read(text: str, levels: Sequence[str]) -> FrontMatter:
     lines = text.split("\n")
     mark = lines[0].rstrip()
+    if mark == "{":
+        return _of_json(lines, levels)
     if mark not in _FENCE:
         return FrontMatter()
     end = _closing(lines, mark)
@@ -105,6 +108,23 @@ def _read(text: str, levels: Sequence[str]) -> FrontMatter:
     if values is None:  # prose between two rules
         return FrontMatter()
     return _Reader(values, places, levels).front_matter(body)
+
+
+def _of_json(lines: list[str], levels: Sequence[str]) -> FrontMatter:
+    """Hugo's third form: an object above a text. Without a text below it the file is JSON."""
+    end = next((n for n, line in enumerate(lines) if line.rstrip() == "}"), None)
+    if end is None or not any(line.strip() for line in lines[end + 1 :]):
+        return FrontMatter()
+    block = "\n".join(lines[: end + 1])
+    try:
+        values = json.loads(block) if len(block) <= MAX_BLOCK else None
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict):
+        issue = Issue(1, "front matter: not valid JSON")
+        return FrontMatter(end + 2, issues=(issue,), hidden=True)
+    known = {str(key).lower(): value for key, value in values.items()}
+    return _Reader(known, {}, levels).front_matter(end + 2)
 
 
 def _closing(lines: list[str], mark: str) -> int | None:

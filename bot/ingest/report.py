@@ -36,6 +36,12 @@ class Reason(StrEnum):
     ATTACHMENT = "attachment of an export"
 
 
+SETTLED = frozenset(Reason) - {
+    Reason.BROKEN, Reason.OVER_LIMIT, Reason.TOO_LARGE, Reason.UNREADABLE, Reason.UNSAFE,
+}  # fmt: skip
+"""Reasons that lie in the content alone: neither a limit nor chance has a part in them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Something in an indexed file that its owner should know. `line` is 0 when none applies."""
@@ -84,6 +90,9 @@ class SyncReport:
 
     def lines(self, limit: int = 5) -> Iterator[str]:
         """The report for a terminal; at most `limit` places under each heading, 0 for all."""
+        yield from map(printable, self._lines(limit))
+
+    def _lines(self, limit: int) -> Iterator[str]:
         yield self.summary()
         by_reason: dict[str, list[str]] = defaultdict(list)
         for item in self.skipped:
@@ -131,6 +140,13 @@ class Tally:
             decoded=tuple(self.decoded),
             seconds=seconds,
         )
+
+
+def printable(text: str) -> str:
+    """One line, whatever a name holds: what moves the cursor is written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(ch if ch.isprintable() else ascii(ch)[1:-1] for ch in text)
 
 
 def _listed(places: Sequence[str], limit: int) -> Iterator[str]:

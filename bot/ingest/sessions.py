@@ -16,6 +16,7 @@ from pathlib import Path
 from uuid import UUID, uuid5
 
 from bot.errors import IndexIncompatible
+from bot.fenced import fenced
 from bot.ingest.embed import embed, passage_text
 from bot.ingest.fingerprint import digest
 from bot.ingest.lock import held
@@ -99,6 +100,7 @@ async def index_sessions(
     """
     started = time.monotonic()
     with held(lock):
+        index = await fenced(index)
         await _begin(index, embedder)
         known = await index.records(SOURCE)
         remarks = {remark.turn.id: remark for remark in remarks_of(await log.all())}

@@ -10,18 +10,18 @@ import asyncio
 import logging
 import time
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeGuard
 
 from bot.errors import BotError, SourceError
-from bot.ingest import frontmatter
-from bot.ingest.document import Document, Origin, decoded, document, rejected, targets
+from bot.fenced import fenced
+from bot.ingest.document import Document, Origin
 from bot.ingest.embed import embed
-from bot.ingest.fingerprint import Fingerprint, content, digest, rules
+from bot.ingest.fingerprint import Fingerprint, digest, rules
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
+from bot.ingest.reading import FileReader, Reading
 from bot.ingest.records import count_indexed, file_record
 from bot.ingest.report import Problem, Reason, SyncReport, Tally
 from bot.ingest.unpacking import Unpacking
@@ -56,25 +56,17 @@ async def sync(
 ) -> SyncReport:
     """Reads the whole source and stores what changed; the caller calibrates the index afterwards.
 
-    Raises SyncBusy when another process syncs, SourceError when the source cannot be read or
-    would lose most of its files, IndexIncompatible, StorageError, and EmbedderError. Whatever is
-    raised, files stored before stay.
+    Raises SyncBusy when another process syncs, LeadLost when one began although this one was not
+    done (it stood still, its lock was taken away) and nothing more is written, SourceError when the
+    source cannot be read or would lose most of its files, IndexIncompatible, StorageError, and
+    EmbedderError. Whatever is raised, files stored before stay.
     """
     options = options or SyncOptions()
     with held(lock):
+        index = await fenced(index)
         await index.begin(embedder.name, embedder.dimension, CHUNKER_VERSION)
         run = _Run(Unpacking(source, options), index, embedder, options, progress or Silent())
         return await run.recorded()
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """What a file turned out to be. Neither document nor skipped: unchanged."""
-
-    fingerprint: Fingerprint
-    document: Document | None = None
-    skipped: Skipped | None = None
-    supersedes: tuple[str, ...] = ()
 
 
 class _Run:
@@ -94,10 +86,11 @@ class _Run:
         self._options = options
         self._progress = progress
         access = replace(options.access, source_type=source.kind)
-        self._origin = Origin(source.name, access, source.uri)
         self._rules = rules(options, access)
+        origin = Origin(source.name, access, source.uri)
+        self._reader = FileReader(origin, options, self._rules)
         self._known: Mapping[str, FileRecord] = {}
-        self._marks: Mapping[str, Fingerprint] = {}  # of those that were indexed
+        self._marks: Mapping[str, Fingerprint] = {}
         self._now: dict[str, FileRecord] = {}  # every file seen, as it is after this run
         self._pending: list[tuple[Document, Fingerprint]] = []
         self._emptied: list[FileRecord] = []  # indexed before, nothing to index now
@@ -109,9 +102,7 @@ class _Run:
         started = time.monotonic()
         self._known = await self._index.records(self._source.name)
         self._marks = {
-            path: Fingerprint.parse(record.fingerprint)
-            for path, record in self._known.items()
-            if record.state is FileState.INDEXED
+            path: Fingerprint.parse(record.fingerprint) for path, record in self._known.items()
         }
         await self._save(SyncState.RUNNING, files=self._known)
         try:
@@ -146,6 +137,11 @@ class _Run:
             if mark.revision and mark.rules == self._rules and path not in without
         }
 
+    def _indexed(self, path: str) -> Fingerprint | None:
+        """The mark of a file that was indexed."""
+        known = self._known.get(path)
+        return self._marks[path] if known and known.state is FileState.INDEXED else None
+
     async def _take(self, item: SourceFile | Skipped | Unchanged) -> None:
         if item.path in self._now:
             self._tally.problems.append(Problem(item.path, 0, Reason.SAME_NAME))
@@ -155,70 +151,38 @@ class _Run:
             return
         if isinstance(item, Skipped):
             mark = digest(f"{item.reason} {item.detail}".encode())
-            await self._skip(item, Fingerprint(mark, "", self._rules))
+            await self._skip(item, Fingerprint(mark, "", self._rules, revision=item.revision))
             return
-        before = self._marks.get(item.path)
+        before = self._indexed(item.path)
         superseded = (before.superseded if before else False) or item.path in self._superseded
-        reading = self._unchanged(item, before, superseded) if len(item.data) < _SMALL else None
+        reading = (
+            self._reader.unchanged(item, before, superseded) if len(item.data) < _SMALL else None
+        )
         if reading is None:
-            reading = await asyncio.to_thread(self._read, item, before, superseded)
+            reading = await asyncio.to_thread(self._reader.read, item, before, superseded)
         self._superseded.update(reading.supersedes)
         await self._store(item.path, reading)
 
-    def _read(self, file: SourceFile, before: Fingerprint | None, superseded: bool) -> _Reading:
-        """Decodes and cuts a file, unless its content and the rules are what they were `before`,
-        when it was indexed. A file that was skipped gets another chance each time."""
-        if reading := self._unchanged(file, before, superseded):
-            return reading
-        data = content(file, file.data)
-        text = decoded(file, self._options)
-        if isinstance(text, Skipped):
-            return _Reading(Fingerprint(data, "", self._rules), skipped=text)
-        if self._same_rules(before, superseded) and before.text == text.digest:
-            return _Reading(before, supersedes=self._supersedes(file))
-        fingerprint = Fingerprint(data, text.digest, self._rules, superseded)
-        result = document(text, self._origin, self._options, superseded=superseded)
-        if isinstance(result, Skipped):
-            return _Reading(fingerprint, skipped=result)
-        if not result.supersedes:  # one that replaces others is read to know which ones
-            fingerprint = replace(fingerprint, revision=file.revision)
-        return _Reading(fingerprint, result, supersedes=result.supersedes)
-
-    def _unchanged(
-        self, file: SourceFile, before: Fingerprint | None, superseded: bool
-    ) -> _Reading | None:
-        """What needs no decoding: a file that is as it was `before`, and may be indexed still."""
-        if not self._same_rules(before, superseded) or before.data != content(file, file.data):
-            return None
-        if rejected(file, self._options):
-            return None
-        return _Reading(before, supersedes=self._supersedes(file))
-
-    def _same_rules(self, before: Fingerprint | None, superseded: bool) -> TypeGuard[Fingerprint]:
-        return before is not None and (before.rules, before.superseded) == (
-            self._rules,
-            superseded,
-        )
-
-    def _supersedes(self, file: SourceFile) -> tuple[str, ...]:
-        """What an unchanged file replaces; hardly any file says so, and then it is parsed."""
-        if b"supersedes" not in file.data[: frontmatter.MAX_BLOCK]:
-            return ()
-        text = decoded(file, self._options)
-        if isinstance(text, Skipped):
-            return ()
-        return targets(file.path, frontmatter.read(text.text, self._options.levels).supersedes)
-
-    async def _store(self, path: str, reading: _Reading) -> None:
+    async def _store(self, path: str, reading: Reading) -> None:
         if reading.skipped is not None:
             await self._skip(reading.skipped, reading.fingerprint)
-        elif reading.document is None:
+        elif reading.document is None and reading.fingerprint is self._marks[path]:
             self._keep(self._known[path])
+        elif reading.document is None:
+            await self._renew(replace(self._known[path], fingerprint=str(reading.fingerprint)))
         else:
             self._pending.append((reading.document, reading.fingerprint))
             self._now[path] = file_record(reading.document, reading.fingerprint)
             if sum(len(doc.passages) for doc, _ in self._pending) >= self._options.gather:
                 await self._flush()
+
+    async def _renew(self, record: FileRecord) -> None:
+        """Keeps a file whose text is what it was; that its bytes are others is written down, so
+        that they are not read again."""
+        stored = await self._index.stored(self._source.name, record.path)
+        chunks = [item.chunk for item in stored]
+        await self._index.replace(self._source.name, record, chunks)
+        self._keep(record)
 
     def _keep(self, record: FileRecord) -> None:
         self._now[record.path] = record
@@ -281,7 +245,7 @@ class _Run:
             path
             for path, record in self._now.items()
             if record.state is FileState.INDEXED
-            and Fingerprint.parse(record.fingerprint).superseded != (path in self._superseded)
+            and self._mark(record).superseded != (path in self._superseded)
         }
         if not wrong:
             return
@@ -289,10 +253,15 @@ class _Run:
             if isinstance(item, SourceFile) and item.path in wrong:
                 wrong.remove(item.path)
                 superseded = item.path in self._superseded
-                reading = await asyncio.to_thread(self._read, item, None, superseded)
+                reading = await asyncio.to_thread(self._reader.read, item, None, superseded)
                 if reading.document is not None:
                     await self._store(item.path, reading)
         await self._flush()
+
+    def _mark(self, record: FileRecord) -> Fingerprint:
+        if record is self._known.get(record.path):
+            return self._marks[record.path]
+        return Fingerprint.parse(record.fingerprint)
 
     def _refuse_loss(self) -> None:
         """Raises SourceError when far fewer files are left than the index holds."""

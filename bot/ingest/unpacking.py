@@ -7,15 +7,16 @@ for a file. The paths are `export.zip/Parent/Page`, links are `export.zip#Parent
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from bot.ingest.document import is_pointer, refusal
+from bot.ingest.fingerprint import content
 from bot.ingest.formats import ARCHIVES, misnamed, suffix_of
 from bot.ingest.links import in_a_link
 from bot.ingest.options import SyncOptions
 from bot.ingest.reader import Reader, Refused
-from bot.ingest.report import Reason
+from bot.ingest.refusal import is_pointer, refusal
+from bot.ingest.report import SETTLED, Reason
 from bot.ports import Skipped, Source, SourceFile
 from bot.versioned import Unchanged, Versioned
 from graph.model import SourceType
@@ -54,13 +55,31 @@ class Unpacking(Source, Versioned):
     async def files_since(
         self, versions: Mapping[str, str]
     ) -> AsyncIterator[SourceFile | Skipped | Unchanged]:
-        """As the source does it, if it can. What an archive holds is read every time."""
+        """As the source does it, if it can. An archive is opened unless all that it holds is known
+        to be of an archive with its bytes."""
         async for item in self._offered(versions):
             if not isinstance(item, SourceFile) or suffix_of(item.path) not in ARCHIVES:
                 yield item
                 continue
-            for part in await asyncio.to_thread(self._opened, item):
+            for part in await asyncio.to_thread(self._parts, item, versions):
                 yield part
+
+    def _parts(
+        self, archive: SourceFile, versions: Mapping[str, str]
+    ) -> Iterable[SourceFile | Skipped | Unchanged]:
+        """A revision of a part is the hash of its archive and the count of the parts: whoever has
+        that many of them has all."""
+        inside = f"{archive.path}/"
+        known = {path: name for path, name in versions.items() if path.startswith(inside)}
+        mark = content(archive, archive.data)
+        if known and set(known.values()) == {_revision(mark, len(known))}:
+            self._archives.add(archive.path)
+            return [Unchanged(path) for path in known]
+        parts = self._opened(archive)
+        if archive.path not in self._archives:
+            return parts
+        revision = _revision(mark, len(parts))
+        return [_settled(part, revision) for part in parts]
 
     def _offered(
         self, versions: Mapping[str, str]
@@ -102,3 +121,14 @@ class Unpacking(Source, Versioned):
                 updated_at=member.updated_at or archive.updated_at,
                 revision="",
             )
+
+
+def _revision(mark: str, parts: int) -> str:
+    return f"{mark}-{parts}"
+
+
+def _settled(part: SourceFile | Skipped, revision: str) -> SourceFile | Skipped:
+    """With the revision, unless another try may have another end."""
+    if isinstance(part, Skipped) and part.reason not in SETTLED:
+        return part
+    return replace(part, revision=revision)

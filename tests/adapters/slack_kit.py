@@ -20,6 +20,7 @@ from typing import Any
 from adapters.memory.inbox import MemoryInbox
 from adapters.memory.threads import MemoryThreads
 from adapters.slack.factory import create
+from adapters.slack.lookups import everybody
 from adapters.slack.options import Options
 from adapters.slack.platform import Slack
 from adapters.slack.webhook import PATH
@@ -115,6 +116,7 @@ async def office(
     follows: bool = True,
     pages: Pages = some_page,
     options: Options | None = None,
+    reads: Callable[[Incoming], Awaitable[bool]] = everybody,
     completes: bool = True,
     **desk: Any,
 ) -> AsyncIterator[At]:
@@ -140,6 +142,7 @@ async def office(
             http=web,
             threads=threads if follows else None,
             pages=pages,
+            reads=reads,
             options=options,
             clock=clock,
             now=clock,

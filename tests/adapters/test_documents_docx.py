@@ -155,3 +155,23 @@ def test_a_heading_path_is_kept_for_each_chunk() -> None:
         ("Open",),
         ("Close",),
     ]
+
+
+def test_in_12_a_table_inside_a_cell_keeps_each_text_once() -> None:
+    def write(document: Any) -> None:
+        table = document.add_table(1, 2)
+        table.cell(0, 0).text = "outer"
+        texts(table.cell(0, 1).add_table(2, 2), [["A", "B"], ["C", "D"]])
+
+    assert read(word(write)) == "| outer | A B; C D |\n| --- | --- |"
+
+
+def test_a_typed_hash_is_no_heading() -> None:
+    def write(document: Any) -> None:
+        document.add_paragraph("# systemctl restart x")
+        document.add_paragraph("```")
+        document.add_paragraph("After.")
+
+    [chunk] = cut(convert(word(write), LIMITS))
+    assert chunk.heading == ()
+    assert chunk.text == "\\# systemctl restart x\n\n\\```\n\nAfter."

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 from typing import Any
 
 import pytest
@@ -177,6 +179,18 @@ def test_an_archive_is_a_folder() -> None:
         "etc/passwd.md": "unsafe its path leads out of the archive",
         "C:\\x.md": "unsafe its path leads out of the archive",
     }  # fmt: skip
+
+
+def test_in_22_links_in_an_archive_are_not_followed() -> None:
+    link = zipfile.ZipInfo("hosts.md")
+    link.create_system, link.external_attr = 3, 0o120777 << 16
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(link, "/etc/hosts")
+        archive.writestr("a.md", "# A")
+    found = {item.path: item for item in unpack(stream.getvalue(), LIMITS)}
+    assert (found["hosts.md"].detail, found["hosts.md"].data) == ("symbolic link", b"")
+    assert found["a.md"].data == b"# A"
 
 
 def test_bombs_cost_themselves_or_the_archive() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.documents import create
-from bot.ingest.parse import ConversionFailed, parse
+from bot.ingest.parse import parse
 
 PAGE = """<!doctype html>
 <html><head><title>Order service | Wiki</title><style>p{color:red}</style></head>
@@ -51,8 +51,27 @@ def test_a_page_without_headings_has_its_title() -> None:
 
 def test_hopeless_nesting_is_indexed_as_text() -> None:
     deep = "<div>" * 5000 + "pay-gw"
-    with pytest.raises(ConversionFailed):
-        convert(deep)
     parsed = parse("x.html", deep, create())
-    assert "pay-gw" in parsed.outline.lines[0]
-    assert parsed.issues
+    assert parsed.outline.lines == ("pay-gw",)
+    assert "nested too deeply" in parsed.issues[0].message
+
+
+@pytest.mark.parametrize(
+    ("page", "markdown"),
+    [
+        ("<p># systemctl restart x<br># second</p>", "\\# systemctl restart x\n\\# second"),
+        ("<p>run:\n# ls\n```\nx</p>", "run:\n\\# ls\n\\```\nx"),
+        ("<p>a <b>b</b> # c</p>", "a **b** # c"),
+        ("<pre># keep</pre>", "```\n# keep\n```"),
+        ('<pre lang="sh">ls</pre>', "```sh\nls\n```"),
+        ("<a href='JavaScript:x'>a</a> <a href='https://x/'>b</a>", "a [b](https://x/)"),
+        ("<!DOCTYPE p [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><p>hi</p>", "hi"),
+        ("<aside class='admonition warning'><p>Never</p></aside>", "> Warning:\n>\n> Never"),
+        (
+            "<table><tr><td>a</td><td><table><tr><td>x<td>y|z</tr><tr><td>w</table></table>",
+            "| a | x y\\|z; w |\n| --- | --- |",
+        ),
+    ],
+)
+def test_what_only_markdown_takes_for_a_mark_stays_text(page: str, markdown: str) -> None:
+    assert convert(page).markdown == markdown

@@ -85,3 +85,9 @@ def test_broken_markup_is_reported_and_its_text_kept() -> None:
     assert "pay_gw to stop" in converted.markdown
     assert "Words" in converted.markdown
     assert converted.issues[0].line == 4
+
+
+def test_boxes_and_languages_are_kept() -> None:
+    """A warning that docutils knows is a quotation, as the ones of Sphinx and Markdown are."""
+    markdown = convert(".. danger:: Hot\n\n.. code-block:: bash\n\n   # x\n").markdown
+    assert markdown == "> Danger\n>\n> Hot\n\n```bash\n# x\n```"

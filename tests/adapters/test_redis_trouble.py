@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,20 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from adapters.redis.cache import RedisCache
-from adapters.redis.feedback import RedisFeedback
+from adapters.redis.address import parse
+from adapters.redis.checks import findings
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.leadership import RedisLeadership
 from adapters.redis.limits import RedisLimiter
 from adapters.redis.roll import RedisRoll
 from adapters.redis.server import Server, Waits
 from adapters.redis.sessions import RedisSessions
-from adapters.redis.threads import RedisThreads
-from bot.access import Code, Grant
+from bot.access import Grant
 from bot.chat import Reply
 from bot.delivery import Leg, PartState
 from bot.errors import StorageError
-from bot.feedback import Feedback, Vote
 from bot.limits import Rate, Rates, Verdict
 from bot.ports import Taken
 from bot.sessions import Selection, SessionTurn
@@ -33,6 +32,7 @@ from tests.servers.redis_server import NEEDED, RedisServer, available
 
 pytestmark = pytest.mark.skipif(not available(), reason=NEEDED)
 
+PATIENCE = 30.0  # seconds
 QUICK = Waits(connect=0.3, answer=0.3, mark=0.3, attempts=2, pause=0.01, ready=0.3)
 
 
@@ -215,6 +215,38 @@ async def test_what_throws_data_away_is_found_by_the_doctor(tmp_path: Path) -> N
     assert "appendonly" in found["note"].message
 
 
+@pytest.mark.parametrize(
+    ("facts", "state", "words"),
+    [
+        ({"used_memory": 90, "maxmemory": 100}, "note", "90% of maxmemory"),
+        ({"aof_last_write_status": "err"}, "bad", "aof_last_write_status"),
+        ({"rdb_last_bgsave_status": "err"}, "bad", "rdb_last_bgsave_status"),
+        ({"redis_version": "6.2.1"}, "bad", "version 6.2.1 is too old"),
+    ],
+)
+def test_what_the_server_says_of_itself(facts: dict[str, object], state: str, words: str) -> None:
+    info = {"redis_version": "7.0.15", "aof_enabled": 1} | facts
+    *_, found = findings(info, parse("redis://127.0.0.1"), 0.001, 0.0)
+    assert found.state == state
+    assert words in found.message
+    assert found.remedy
+
+
+async def test_the_doctor_says_what_it_looked_at(server: RedisServer) -> None:
+    shared = Server(server.url, waits=QUICK)
+    (found,) = await shared.check()
+    assert found.state == "ok"
+    for words in (
+        "version 7",
+        "ms a command",
+        "maxmemory 0B noeviction",
+        "appendonly yes",
+        "clock",
+    ):
+        assert words in found.message
+    await shared.close()
+
+
 async def test_the_start_waits_for_a_redis_that_is_starting(server: RedisServer) -> None:
     server.kill()
     shared = Server(server.url, waits=replace(QUICK, ready=30.0))
@@ -222,42 +254,6 @@ async def test_the_start_waits_for_a_redis_that_is_starting(server: RedisServer)
         waiting = group.create_task(shared.ready())
         await asyncio.to_thread(server.start)
         await waiting
-    await shared.close()
-
-
-async def test_rd_07_every_key_goes_by_itself_but_the_grants(server: RedisServer) -> None:
-    shared = Server(server.url)
-    inbox, roll = RedisInbox(shared), RedisRoll(shared)
-    limiter, threads = RedisLimiter(shared), RedisThreads(shared)
-    for number in range(20):
-        asked = event(str(number), place=replace(OPS, id=str(number % 7)))
-        await inbox.put(asked)
-        await limiter.admit(asked)
-        await threads.follow(asked.place)
-    for number in range(10):
-        taken = await take(inbox)
-        await inbox.begin(taken, 0)
-        await (inbox.release(taken, 5.0) if number % 2 else inbox.done(taken))
-    await inbox.move("telegram", "3", "33")
-    await roll.save(Grant("telegram:1"))
-    await roll.save_code(Code("ABCD2345", "telegram:2", START))
-    await RedisFeedback(shared).save(Feedback("aaaaaaaaaaaa", "telegram:1", Vote.UP, START))
-    sessions = RedisSessions(shared)
-    await sessions.add(
-        [SessionTurn(str(n), "message", f"c{n}:", "c", "p", "t", START) for n in range(9)]
-    )
-    await sessions.move("c1:", "c11:")
-    await sessions.forget(Selection(person="p", conversation="c2:"))
-    assert await RedisLeadership(shared).lead("sync", 60)
-    await RedisCache(shared).put("answer:1", "kept", 60)
-    await shared.ready()
-    with server.client() as client:
-        keys = [str(key) for key in client.keys("*")]
-        lasting = [key for key in keys if client.ttl(key) == -1]
-    assert len(keys) > 60
-    assert "{belay}:cache:answer:1" in keys
-    assert all(key.startswith("{belay}:") for key in keys)
-    assert lasting == ["{belay}:roll:grants"]
     await shared.close()
 
 
@@ -282,16 +278,18 @@ async def test_a_cluster_keeps_all_of_a_bot_in_one_slot(tmp_path: Path) -> None:
 
 
 async def marked(inbox: RedisInbox, taken: Taken) -> None:
-    """A mark is tried once, since a part is sent after it or not at all; the sentinels may just
-    be changing their minds."""
-    for _ in range(20):
+    """A mark is tried once, since a part is sent after it or not at all. On a busy machine a
+    sentinel may take the new primary for dead for a moment and name none; what has a connection
+    already, as `put`, goes on meanwhile, so that only time tells."""
+    end = time.monotonic() + PATIENCE
+    while True:
         try:
             inbox.mark(taken, 0, Leg.OUT)
         except StorageError:
-            assert not await inbox.put(event("1"))  # asks until somebody answers
+            assert time.monotonic() < end, "no primary ever confirmed the mark"
+            await asyncio.sleep(0.05)
         else:
             return
-    pytest.fail("no primary ever confirmed the mark")
 
 
 async def test_sentinels_lead_to_the_new_primary(tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ class TestFiles:
         await runner.setup()
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         async with office() as at:
-            at.server.redirect = f"http://127.0.0.1:{runner.addresses[0][1]}/app.log"
+            at.server.files.redirect = f"http://127.0.0.1:{runner.addresses[0][1]}/app.log"
             await self.ask(at, at.server.file("app.log", b"x"))
             assert at.seen[0].context == ()
             assert at.seen[0].attachments == ("app.log",)

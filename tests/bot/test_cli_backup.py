@@ -20,8 +20,8 @@ from adapters.sqlite.roll import SqliteRoll
 from bot.access import Grant
 from bot.errors import StorageError
 from bot.roll import ROLL_FILE
-from bot.running import INBOX_FILE, stores
 from bot.settings import Settings
+from bot.stores import INBOX_FILE, stores
 
 
 async def waiting(home: Path) -> int:

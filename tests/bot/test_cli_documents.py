@@ -10,6 +10,8 @@ from cli_kit import Belay
 from fpdf import FPDF
 
 from bot.ingest.lock import held
+from bot.kept import KeptDocuments
+from graph.model import SourceType
 
 ROTATE = "# Vault\n\n## Steps\n\nRotate the vault token with `vaultctl rotate --env prod`.\n"
 KEY = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
@@ -111,6 +113,41 @@ def test_level_and_expiry_of_an_upload_hold_whatever_its_text_says(belay: Belay)
     assert added.code == 0, added.err
     assert found(belay, "rotate the vault token", "--level", "staff") == []
     assert found(belay, "rotate the vault token", "--level", "manager") == ["Vault"]
+
+
+def test_what_the_index_does_not_take_is_undone(belay: Belay) -> None:
+    """As in chats: a change that fails leaves the document as it was, answering included."""
+    assert (
+        belay("note", "--title", "Porter", typed="The night porter answers at 112-233.").code == 0
+    )
+    [draft] = belay("documents", "--json").json
+    with held(belay.home / "sync.lock"):
+        belay("documents", "publish", draft["id"]).failed(4)
+    assert [row["state"] for row in belay("documents", "--json").json] == ["draft"]
+    assert belay("documents", "publish", draft["id"]).code == 0
+    other = file(belay, "porter.md", "The day porter answers at 445-566.")
+    with held(belay.home / "sync.lock"):
+        belay("documents", "replace", draft["id"], other).failed(4)
+        belay("documents", "delete", draft["id"]).failed(4)
+    assert belay("sync").code == 0
+    assert found(belay, "which number does the night porter answer at") == ["Porter"]
+    assert "112-233" in belay("documents", "show", draft["id"]).out
+    assert len([*(belay.home / "uploads" / "contents").iterdir()]) == 1
+
+
+def test_a_document_from_a_chat_tells_where_it_came_from_and_is_deleted_by_id(
+    belay: Belay,
+) -> None:
+    store, link = KeptDocuments(belay.home), "https://example.slack.com/archives/C1/p17"
+    about = {"draft": True, "title": "Vault", "audience": "staff"}
+    store.add(SourceType.UPLOAD, "a.md", ROTATE.encode(), "slack:U1", origin=link, **about)
+    store.add(SourceType.UPLOAD, "b.md", b"# Other", "telegram:7", **about)
+    listed = belay("documents")
+    assert link in listed.out
+    assert "private chat on telegram" in listed.out
+    for row in belay("documents", "--json").json:
+        assert belay("documents", "delete", row["id"]).code == 0
+    assert belay("documents", "--json").json == []
 
 
 @pytest.mark.parametrize(

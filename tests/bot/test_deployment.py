@@ -14,8 +14,11 @@ import pytest
 import yaml
 from prometheus_client.metrics import MetricWrapperBase
 
-from bot.metrics import Metrics
+from bot.meter import Trouble
+from bot.metrics import DEGRADED, Metrics
+from bot.ports import SyncState
 from bot.settings import PREFIX, Settings
+from graph.model import Outcome
 
 ROOT = Path(__file__).parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
@@ -58,6 +61,26 @@ def expressions() -> Iterator[tuple[str, str]]:
 
 
 EXPRESSIONS = dict(expressions())
+VALUES = {
+    "cause": {*Trouble, *DEGRADED, "failed", "index_down", "index_empty"},
+    "outcome": {*Outcome},
+    "state": {*SyncState},
+    "result": {"ok", "found", "empty", "failed"},
+}
+"""Of labels whose lists are closed."""
+
+
+def shown() -> Iterator[tuple[str, str]]:
+    """Where it stands, and what people read beside its figures."""
+    for panel in DASHBOARD["panels"]:
+        for number, target in enumerate(panel["targets"]):
+            yield f"panel {panel['title']} {number}", target.get("legendFormat", "")
+    for group in ALERTS["groups"]:
+        for rule in group["rules"]:
+            yield f"alert {rule['alert']}", " ".join(rule["annotations"].values())
+
+
+SHOWN = dict(shown())
 
 
 @pytest.mark.parametrize("place", EXPRESSIONS)
@@ -71,6 +94,33 @@ def test_every_figure_that_is_asked_for_exists(place: str) -> None:
         labels |= {name.strip() for name in names.split(",")}
     known = set().union(*(SAMPLES[name] for name in used)) | OF_PROMETHEUS
     assert labels <= known
+
+
+@pytest.mark.parametrize("place", EXPRESSIONS)
+def test_every_selector_names_labels_and_values_of_its_own_figure(place: str) -> None:
+    for name, inside in re.findall(r"\b(belay_\w+)\{([^}]*)\}", EXPRESSIONS[place]):
+        for label, values in re.findall(r'(\w+)\s*(?:=~|!=|!~|=)\s*"([^"]*)"', inside):
+            assert label in SAMPLES[name] | OF_PROMETHEUS, name
+            if label in VALUES:
+                assert set(values.split("|")) <= VALUES[label], label
+
+
+@pytest.mark.parametrize("place", EXPRESSIONS)
+def test_every_label_that_is_grouped_by_is_one_of_its_figure(place: str) -> None:
+    """Also through a function: what is summed first is what has the label."""
+    for names, name in re.findall(r"\bby \(([^)]*)\) \(\w*\(?(belay_\w+)", EXPRESSIONS[place]):
+        assert {one.strip() for one in names.split(",")} <= SAMPLES[name] | OF_PROMETHEUS
+
+
+@pytest.mark.parametrize("place", SHOWN)
+def test_a_legend_shows_labels_that_are_left(place: str) -> None:
+    wanted = set(re.findall(r"\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}", SHOWN[place]))
+    grouped = re.findall(r"\bby \(([^)]*)\)", EXPRESSIONS[place])
+    left = {name.strip() for names in grouped for name in names.split(",")}
+    used = re.findall(r"\b(?:belay|process)_\w+", EXPRESSIONS[place])
+    assert wanted <= (
+        left if grouped else set().union(*(SAMPLES[name] for name in used)) | OF_PROMETHEUS
+    )
 
 
 def test_the_dashboard_shows_every_figure() -> None:

@@ -24,11 +24,28 @@ from bot.ingest.parse import parse
         (":::note Read this\nText.\n:::", "> **Note: Read this**  \n> Text.\n"),
         ("> [!WARNING]\n> Hot", "> **Warning**  \n> Hot"),
         ("> [!faq]- Why?\n> So", "> **Question: Why?**  \n> So"),
+        ("```{warning} Hot\nNever.\n```", "> **Warning: Hot**  \n> Never.\n"),
+        (":::{note}\n:name: x\nText.\n:::", "> **Note**  \n>\n> Text.\n"),
+        ("```{admonition} Loss\n:class: danger\nNo.\n```", "> **Danger: Loss**  \n>\n> No.\n"),
+        ("````{tip}\n```sh\nls\n```\n````", "> **Tip**  \n> ```sh\n> ls\n> ```\n"),
+        ("```{tab-item} Linux\napt\n```", "**Linux:**\napt\n"),
+        ("```{code-block} sh\n:linenos:\nls\n```", "```sh\n\nls\n```"),
+        ("```{python}\nprint(1)\n```", "```python\nprint(1)\n```"),
+        ("```{toctree}\na\nb\n```\nx", "\n\n\n\nx"),
+        ('::: {.callout-warning title="Hot"}\nNo.\n:::', "> **Warning: Hot**  \n> No.\n"),
+        ("::: {.callout-tip}\n## Do it\nYes.\n:::", "> **Tip: Do it**  \n>\n> Yes.\n"),
+        ("::: {.column}\nleft\n:::", "\nleft\n"),
+        ("See {ref}`the page <p>`, {kbd}`q`.", "See the page, `q`."),
+        ("(label)=\n# Head", "\n# Head"),
         ("See [[Page#Part|the page]].", "See the page."),
         ("See [[Page#Part]] and ![[p.png|300]].", "See Page › Part and p.png."),
         ("a %%hidden%%, b", "a , b"),
         ("%%\nhidden\n%%\nb", "\n\n\nb"),
         ("import Tabs from '@theme/Tabs';\n\nText", "\n\nText"),
+        ("# Disk\n\n[[_TOC_]]\n\nText", "# Disk\n\n\n\nText"),
+        ("[TOC]\n\nText", "\n\nText"),
+        ("[[toc]]\nText", "\nText"),
+        ("See [[toc]] there.", "See toc there."),
         ('<TabItem value="l" label="Linux">\n\napt\n\n</TabItem>', "**Linux:**\n\napt\n\n"),
         ('<Admonition type="danger" title="Loss">\nNo', "**Danger: Loss** \nNo"),
         ("{% highlight sh %}\nls\n{% endhighlight %}", "```sh\nls\n```"),
@@ -47,6 +64,9 @@ def test_a_dialect_as_plain_markdown(written: str, read: str) -> None:
     [
         "```sh\n!!! note\n[[ -f x ]] && y\n%%a%%\n```",
         "~~~\n:::note\n:::\n~~~",
+        "```md\n```{note}\n:::{tip}\n{ref}`x`\n```",
+        "```{note}\nwithout an end, {ref} and `{ref}`x``",
+        "~~~\n(x)=\n~~~",
         "text\n\n    if [[ -f x ]]; then\n    !x",
         "`[[a]]` and ``[[b]] ` c``",
         "Put <HOST> in Map<String, Int>.",
@@ -76,6 +96,7 @@ def test_line_numbers_stay_and_the_warning_with_its_step() -> None:
 
 _PIECES = st.sampled_from(
     ["!!! note", "    ", ":::", ":::tip", "```", "=== \"a\"", "> [!x]", "[[a|b]]", "%%", "\n",
+     "```{note}", ":::{tab-item} x", "::: {.callout-tip}", ":class: x", "---", "(x)=", "{ref}`a`",
      "text", "{% raw %}", "{{< tab >}}", "<Tabs>", "|", "`", "~~~", "{: .x }"]
 )  # fmt: skip
 
@@ -89,5 +110,7 @@ def test_no_line_is_ever_added_or_lost(pieces: list[str]) -> None:
 def test_boxes_without_end_take_no_time() -> None:
     deep = "\n".join(" " * 4 * n + "!!! note" for n in range(500))
     colons = ":::note\n" * 2000
+    directives = "```{note}\n" * 20_000 + ":::\n" * 20_000
+    assert common_markdown(directives).count("\n") == 40_000
     assert common_markdown(deep).count("\n") == deep.count("\n")
     assert common_markdown(colons).count("\n") == 2000

@@ -31,6 +31,15 @@ def test_all_known_keys() -> None:
     )
 
 
+def test_json_front_matter() -> None:
+    """Hugo's third form; a JSON file without a text below is no front matter."""
+    about = read('{\n"title": "Deploys",\n"audience": "manager"\n}\n\nText\n')
+    assert (about.title, about.first_line) == ("Deploys", 5)
+    assert about.over(Access()).audience == "manager"
+    assert read('{\n"audience": [\n}\n\nText\n').over(Access()).audience == LEVELS[-1]
+    assert read('{\n"audience": "manager"\n}\n').access == {}
+
+
 def test_toml_front_matter() -> None:
     about = read(
         '+++\ntitle = "Deploys"\naudience = "manager"\neffective_from = 2026-01-01\n+++\nx'

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from contract.index_chunks import KINDS, by_words, close_index, open_index, put
-from index_kit import contents, filled
+from contract.index_kit import contents, filled
 
 from adapters.memory.embedder import HashEmbedder
 from adapters.sqlite import SqliteIndex

@@ -31,8 +31,9 @@ from bot.chat import Incoming, Kind, Person, Place
 from bot.errors import AccessWithdrawn, SettingsError
 from bot.home import Pages
 from bot.ports import Completing, FileRecord, FileState, Sink, SourceRecord, SyncState
-from bot.running import Bot, OnAdded, Stores, stores
+from bot.running import Bot, OnAdded
 from bot.settings import Settings
+from bot.stores import Stores, stores
 from graph.model import Access, SourceType
 from tests.contract.index_chunks import EMBEDDER, chunk_of
 from tests.servers.calendar_server import calendar, event

@@ -26,8 +26,8 @@ from pathlib import Path
 from adapters.sqlite.roll import SqliteRoll
 from bot.access import Grant
 from bot.roll import ROLL_FILE
-from bot.running import stores
 from bot.settings import Settings
+from bot.stores import stores
 from tests.servers.telegram_server import TelegramServer, User
 
 ROOT = Path(__file__).parents[2]

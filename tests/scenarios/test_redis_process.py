@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import aiohttp
+import pytest
 
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.server import Server
@@ -20,7 +22,7 @@ from tests.scenarios.process_kit import (
     installed,
     terminated,
 )
-from tests.servers.redis_server import RedisServer
+from tests.servers.redis_server import NEEDED, RedisServer, available
 from tests.servers.telegram_server import TelegramServer
 
 SECRET = "a-secret-of-sixteen-letters"
@@ -96,3 +98,56 @@ async def test_the_doctor_names_a_redis_that_is_not_there(tmp_path: Path) -> Non
         printed = await said(bot, gone, "doctor")
     assert f"Redis at 127.0.0.1:{gone.port} cannot be reached" in printed
     assert "Start it, or correct BELAY_REDIS_URL" in printed
+
+
+async def status(port: int, wanted: str) -> dict[str, Any]:
+    """What /readyz says once it says this."""
+    async with aiohttp.ClientSession() as session, asyncio.timeout(PATIENCE):
+        while True:
+            try:
+                async with session.get(f"http://127.0.0.1:{port}/readyz") as response:
+                    told: dict[str, Any] = await response.json()
+                    if told["status"] == wanted:
+                        assert response.ok == (wanted in ("ready", "degraded"))
+                        return told
+            except aiohttp.ClientError:
+                pass
+            await asyncio.sleep(0.05)  # another process has nothing to wait on
+
+
+async def test_op_11_a_bot_without_its_redis_says_so_and_goes_on_when_it_is_back(
+    tmp_path: Path,
+) -> None:
+    """Nothing is taken meanwhile, so that the messenger keeps it; the process stays the same."""
+    if not available():
+        pytest.skip(NEEDED)
+    port = free_port()
+    async with TelegramServer() as server:
+        ann = server.user(7, "Ann")
+        bot = await installed(tmp_path, server, [])
+        with RedisServer(tmp_path / "redis", "--appendonly", "yes") as redis:
+            await said(bot, redis, "allow", "telegram:7")
+            server.says(ann, ann, QUESTION)
+            (update,) = server.updates.waiting
+            shared = {"BELAY_REDIS_URL": redis.url, "BELAY_TELEMETRY__CHECK_EVERY": "0.2"}
+            with bot.running(**shared, **webhook(port)) as process:
+                told = await status(port, "ready")
+                assert told["checks"]["inbox"] == {"state": "ok", "engine": "redis", "needed": True}
+                redis.kill()
+                told = await status(port, "unready")
+                down = [name for name, seen in told["checks"].items() if seen["state"] == "down"]
+                assert down == ["inbox"]
+                url = f"http://127.0.0.1:{port}/telegram/webhook"
+                async with (
+                    aiohttp.ClientSession() as session,
+                    session.post(url, json=update, headers=_HEADERS) as response,
+                ):
+                    assert response.status >= 500
+                redis.start()
+                await status(port, "ready")
+                await brought(update, port)
+                await server.until(lambda: server.sent(ann), PATIENCE)
+                assert await terminated(process) == 0
+        assert [FACT in sent.text for sent in server.sent(ann)] == [True]
+    assert bot.log.count("inbox is down") == 1
+    assert bot.log.count("inbox works again") == 1

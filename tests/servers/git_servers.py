@@ -10,7 +10,7 @@ import shutil
 import ssl
 import subprocess
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,17 +25,32 @@ NEEDED = "needs sshd: apt-get install openssh-server (make peers does)"
 
 @dataclass
 class HttpsGit:
-    """Repositories below `root`, for whoever has the token."""
+    """Repositories below `root`, for whoever has the token. `moved` sends everybody elsewhere.
+
+    `asked` are the addresses of the requests, `seen` the command lines of all processes of this
+    machine while the first was answered.
+    """
 
     root: Path
     token: str
     port: int = 0
     authority: Path = field(default_factory=Path)
+    moved: str = ""
+    asked: list[str] = field(default_factory=list)
+    seen: bytes = b""
 
     def url(self, name: str) -> str:
         return f"https://localhost:{self.port}/{name}"
 
+    @property
+    def fetches(self) -> int:
+        return sum(path.endswith("/git-upload-pack") for path in self.asked)
+
     async def answer(self, request: web.Request) -> web.Response:
+        self.asked.append(request.path_qs)
+        self.seen = self.seen or _command_lines()
+        if self.moved:
+            return web.Response(status=301, headers={"Location": self.moved + request.path_qs})
         sent = request.headers.get("Authorization", "").removeprefix("Basic ")
         if not base64.b64decode(sent).decode().endswith(f":{self.token}"):
             asks = {"WWW-Authenticate": 'Basic realm="git"'}
@@ -62,6 +77,15 @@ class HttpsGit:
         said, _ = await process.communicate(await request.read())
         head, _, body = said.partition(b"\r\n\r\n")
         return head, body
+
+
+def _command_lines() -> bytes:
+    """What `ps` shows to everybody."""
+    lines = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            lines.append(process.read_bytes())
+    return b"\n".join(lines)
 
 
 def _response(head: bytes, body: bytes) -> web.Response:

@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from tests.servers.slack_notices import Notices, Told
 from tests.servers.slack_workspace import (
@@ -208,7 +209,9 @@ class People:
     def file(self, name: str, data: bytes, *, mimetype: str = "text/plain", **fields: Any) -> Json:
         """A file that a message can bring along."""
         file_id = f"F{len(self.at.files) + 1:04d}"
-        address = f"{self.url.removesuffix('/api/')}/files-pri/{file_id}/{name}"
+        address = (
+            f"{self.url.removesuffix('/api/')}/files-pri/{file_id}/{quote(name[:40], safe='')}"
+        )
         described = {
             "id": file_id,
             "name": name,

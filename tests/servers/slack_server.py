@@ -22,6 +22,7 @@ from typing import Any, Self
 from aiohttp import web
 
 from tests.servers.slack_blocks import checked_text
+from tests.servers.slack_files import Files
 from tests.servers.slack_methods import STREAM_LIFE, Methods
 from tests.servers.slack_notices import Notices
 from tests.servers.slack_people import MENTION, People, rich_text, section
@@ -128,9 +129,9 @@ class SlackServer(People):
         self.methods = Methods(workspace, scopes)
         self.token, self.app_token, self.secret = TOKEN, APP_TOKEN, SECRET
         self.socket_mode = True  # False: switched off in the app's configuration
+        self.files = Files(workspace, TOKEN, self.methods.scopes, self._note)
         self.calls: list[Call] = []
         self.flood: Flood | None = None
-        self.redirect = ""  # where downloads are sent on to
         self.url = ""
         self._clock = clock
         self._dead = ""  # the error that every call gets
@@ -184,7 +185,7 @@ class SlackServer(People):
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_route("*", "/api/{method}", self._handle)
         app.router.add_post("/response/{name}", self._respond)
-        app.router.add_get("/files-pri/{file}/{name}", self._download)
+        app.router.add_get("/files-pri/{file}/{name}", self.files.serve)
         app.router.add_get("/link", self.notices.serve)
         self._runner = web.AppRunner(
             app, access_log=None, handler_cancellation=True, shutdown_timeout=0.1
@@ -242,7 +243,7 @@ class SlackServer(People):
             raise Refused("invalid_auth" if authorization else "not_authed")
         if self._dead:
             raise Refused(self._dead)
-        run = self.methods.find(method)
+        run = self.files.info if method == "files.info" else self.methods.find(method)
         if run is None:
             raise Refused("unknown_method", req_method=method)
         if self.flood and method in _WRITES:
@@ -298,18 +299,6 @@ class SlackServer(People):
         else:
             self.methods.ephemeral(channel, params, user, response=True)
         return 200, "ok"
-
-    async def _download(self, http: web.Request) -> web.StreamResponse:
-        """Without the token Slack shows its sign-in page instead of the file."""
-        known = self.at.files.get(http.match_info["file"])
-        self._note("download", {"file": http.match_info["file"]})
-        if self.redirect:
-            raise web.HTTPFound(self.redirect)
-        if known is None:
-            raise web.HTTPNotFound
-        if http.headers.get("Authorization") != f"Bearer {self.token}":
-            return web.Response(text="<html>Sign in</html>", content_type="text/html")
-        return web.Response(body=known[1], content_type=known[0]["mimetype"])
 
     def _fault(self, method: str, params: Json) -> Fault | None:
         for row in self._faults:

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -58,6 +59,8 @@ class Methods:
         self.commands: dict[tuple[str, str], list[Json]] = {}
         self.callbacks: dict[str, bool] = {}  # id -> whether it can still be answered
         self.files: dict[str, tuple[str, bytes]] = {}
+        self.largest_file = 20 * 1024 * 1024  # bytes that getFile gives
+        self.own_disk: Path | None = None  # a server with --local: where it keeps files
 
     def find(self, name: str) -> Callable[[Json], Any] | None:
         if "rich" in name.lower() and not self.rich:
@@ -266,15 +269,23 @@ class Methods:
     def do_getfile(self, p: Json) -> Json:
         file_id = str(p.get("file_id"))
         if file_id not in self.files:
-            raise bad("invalid file_id")
+            raise bad("wrong file_id or the file is temporarily unavailable")
         name, data = self.files[file_id]
-        return {**_file(file_id, data), "file_path": f"documents/{file_id}_{name}"}
+        if self.own_disk is not None:
+            place = self.own_disk / file_id
+            place.write_bytes(data)
+            return {**_file(file_id, data), "file_path": str(place)}
+        if len(data) > self.largest_file:
+            raise bad("file is too big")
+        suffix = name.rpartition(".")[2] if name.isascii() else "bin"
+        return {**_file(file_id, data), "file_path": f"documents/{file_id}_0.{suffix[:8]}"}
 
-    def new_file(self, name: str, data: bytes) -> Json:
+    def new_file(self, name: str, data: bytes, mime: str = "") -> Json:
         """A Document that getFile finds."""
         file_id = f"file{len(self.files) + 1}"
         self.files[file_id] = (name, data)
-        return {**_file(file_id, data), "file_name": name}
+        named = {"file_name": name} if name else {}
+        return {**_file(file_id, data), **named, **({"mime_type": mime} if mime else {})}
 
 
 def _file(file_id: str, data: bytes) -> Json:

@@ -45,7 +45,7 @@ class People:
         reply_to: int | None = None,
         quote: str = "",
         photo: bool = False,
-        document: tuple[str, bytes] | None = None,
+        document: tuple[str, bytes] | tuple[str, bytes, str] | None = None,
         **fields: Any,
     ) -> int:
         """A message; with a photo or document the text is its caption. Returns its id.

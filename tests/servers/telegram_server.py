@@ -133,6 +133,8 @@ class TelegramServer(People):
         super().__init__(chats, updates, Methods(chats, flags))
         self.token = token
         self.calls: list[Call] = []
+        self.file_redirect = ""  # where downloads are sent on to
+        self.delivered: dict[str, bytes] = {}  # what is given in place of a file
         self.flood: Flood | None = None
         self.url = ""
         self._clock = clock
@@ -288,9 +290,12 @@ class TelegramServer(People):
 
     async def _download(self, http: web.Request) -> web.StreamResponse:
         file_id = http.match_info["path"].removeprefix("documents/").partition("_")[0]
+        self._note("download", {"file": file_id})
+        if self.file_redirect:
+            raise web.HTTPFound(self.file_redirect)
         if http.match_info["token"] != self.token or file_id not in self.methods.files:
             raise web.HTTPNotFound
-        return web.Response(body=self.methods.files[file_id][1])
+        return web.Response(body=self.delivered.get(file_id) or self.methods.files[file_id][1])
 
 
 def _integer(value: Any) -> int | None:

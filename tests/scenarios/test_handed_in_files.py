@@ -1,0 +1,154 @@
+"""Files sent in chats, as such a chat reads: on Telegram and on Slack, over loopback."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.scenarios.conftest import OpenTeam
+from tests.scenarios.hand_in_kit import (
+    ASKED,
+    DOCS,
+    PORTER,
+    kept,
+    on_slack,
+    on_telegram,
+    plain,
+    press,
+)
+from tests.servers.slack_server import MENTION
+
+
+async def test_on_telegram_a_document_is_understood_published_and_found(a_team: OpenTeam) -> None:
+    team = await a_team(DOCS)
+    async with on_telegram(team) as (at, _):
+        dora = at.server.chats.users[9]
+        document = ("porter.md", PORTER.encode())
+        at.server.says(at.anna, at.anna, "add this for staff", document=document)
+        (shown,) = await at.answered(at.anna)
+        for words in ("Night porter", "porter.md", "Tallinn", "Riga", "Passages: 1", "level staff"):
+            assert words in plain(shown)
+        assert [button["text"] for button in shown.buttons] == ["Publish", "Discard"]
+        at.server.says(dora, dora, ASKED)
+        (before,) = await at.answered(dora)
+        assert "112-233" not in plain(before)
+        at.server.presses(at.anna, at.anna, shown.message_id, press(shown, "k"))
+        _, published = await at.answered(at.anna, 2)
+        assert "Published: Night porter" in plain(published)
+        at.server.says(dora, dora, ASKED)
+        _, after = await at.answered(dora, 2)
+        assert "112-233" in plain(after)
+        assert [call for call in at.server.calls if call.error] == []
+
+
+async def test_on_telegram_the_words_may_come_after_the_file(a_team: OpenTeam) -> None:
+    team = await a_team(DOCS)
+    async with on_telegram(team) as (at, _):
+        document = ("porter.md", PORTER.encode())
+        at.server.says(at.boris, at.boris, "", document=document)
+        (how,) = await at.answered(at.boris)
+        assert "добавь это" in plain(how)
+        assert "porter.md" in plain(how)
+        assert kept(team) == []
+        at.server.says(at.boris, at.boris, "добавь это")
+        _, shown = await at.answered(at.boris, 2)
+        assert [button["text"] for button in shown.buttons] == ["Опубликовать", "Удалить черновик"]
+        at.server.presses(at.boris, at.boris, shown.message_id, press(shown, "x"))
+        *_, gone = await at.answered(at.boris, 3)
+        assert "Черновик удалён" in plain(gone)
+        assert kept(team) == []
+
+
+async def test_on_telegram_a_member_is_told_who_can_and_a_stranger_nothing(
+    a_team: OpenTeam,
+) -> None:
+    """Nobody's file is fetched before it is known that they may hand it in."""
+    team = await a_team(DOCS)
+    async with on_telegram(team) as (at, way):
+        dora, eve = at.server.chats.users[9], at.server.chats.users[10]
+        document = ("porter.md", PORTER.encode())
+        at.server.says(dora, dora, "add this", document=document)
+        (refused,) = await at.answered(dora)
+        assert "Only curators and admins" in plain(refused)
+        linked = [entity["user"]["id"] for entity in refused.entities if "user" in entity]
+        assert linked == [7, 8]
+        at.server.says(eve, eve, "add this", document=document)
+        (stranger,) = await at.answered(eve)
+        assert "porter" not in plain(stranger)
+        assert way.fetched == []
+        assert at.server.called("getFile") == []
+        assert kept(team) == []
+
+
+async def test_on_slack_a_channel_hands_in_and_another_curator_publishes(a_team: OpenTeam) -> None:
+    team = await a_team(DOCS)
+    async with on_slack(team) as (at, _):
+        dora = at.server.at.users["U0DORA"]
+        file = at.server.file("porter.md", PORTER.encode(), mimetype="text/markdown")
+        asked = await at.server.says(at.ops, at.ann, f"{MENTION} add this", files=[file], times=4)
+        (shown,) = await at.answered(at.ops)
+        for words in ("Night porter", "porter.md", "Tallinn", "Riga", "Passages: 1", "level staff"):
+            assert words in plain(shown)
+        await at.server.presses(at.ops, dora, shown.ts, press(shown, "k"))
+        await at.until(lambda: at.server.whispered(at.ops))
+        (refused,) = at.server.whispered(at.ops)
+        assert refused.to == "U0DORA"
+        assert "Only curators" in plain(refused)
+        await at.server.presses(at.ops, at.boris, shown.ts, press(shown, "k"))
+        _, published = await at.answered(at.ops, 2)
+        assert "Published: Night porter" in plain(published)
+        await at.server.says(at.ops, dora, f"{MENTION} {ASKED}")
+        *_, answer = await at.answered(at.ops, 3)
+        assert "112-233" in plain(answer)
+        [document] = kept(team)
+        stamp = asked.replace(".", "")
+        assert document.origin == f"https://example.slack.com/archives/C0OPS/p{stamp}"
+
+
+async def test_on_slack_a_file_that_was_dropped_before_is_added_from_its_thread(
+    a_team: OpenTeam,
+) -> None:
+    """The drop itself asks nobody anything, and is not answered."""
+    team = await a_team(DOCS)
+    async with on_slack(team) as (at, way):
+        file = at.server.file("porter.md", PORTER.encode(), mimetype="text/markdown")
+        root = await at.server.says(at.ops, at.ann, "", files=[file])
+        await at.server.says(at.ops, at.ann, "here is the list of porters", files=[file])
+        await at.idle()
+        assert at.server.sent(at.ops) == []
+        assert way.fetched == []
+        assert at.server.called("download") == []
+        await at.server.says(at.ops, at.ann, f"{MENTION} please add this file", thread=root)
+        (shown,) = await at.answered(at.ops)
+        assert "Night porter" in plain(shown)
+        await at.server.says(at.ops, at.ann, "", thread=root, files=[file])
+        await at.idle()
+        assert len(at.server.sent(at.ops)) == 1
+
+
+async def test_on_slack_a_direct_message_with_a_file_says_what_to_do(a_team: OpenTeam) -> None:
+    team = await a_team(DOCS)
+    async with on_slack(team) as (at, _):
+        file = at.server.file("porter.md", PORTER.encode(), mimetype="text/markdown")
+        await at.server.says(at.direct, at.ann, "", files=[file])
+        (how,) = await at.answered(at.direct)
+        assert "add this" in plain(how)
+        await at.server.says(at.direct, at.ann, "add this")
+        _, shown = await at.answered(at.direct, 2)
+        assert "Night porter" in plain(shown)
+
+
+@pytest.mark.parametrize("words", [f"{MENTION} add this", f"{MENTION} why?", MENTION])
+async def test_on_slack_no_file_of_a_stranger_is_fetched(a_team: OpenTeam, words: str) -> None:
+    team = await a_team(DOCS)
+    async with on_slack(team) as (at, way):
+        eve = at.server.at.users["U0EVE"]
+        closed = at.server.channel("C0CLOSED", "closed")
+        file = at.server.file("porter.txt", PORTER.encode())
+        await at.server.says(closed, eve, words, files=[file])
+        await at.idle()
+        direct = at.server.direct(eve)
+        await at.server.says(direct, eve, words.removeprefix(MENTION).strip(), files=[file])
+        await at.answered(direct)
+        assert at.server.called("files.info") == []
+        assert at.server.called("download") == []
+        assert way.fetched == []
