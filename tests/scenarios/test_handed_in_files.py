@@ -64,6 +64,8 @@ async def test_on_telegram_a_member_is_told_who_can_and_a_stranger_nothing(
     """Nobody's file is fetched before it is known that they may hand it in."""
     team = await a_team(DOCS)
     async with on_telegram(team) as (at, way):
+        at.server.says(at.boris, at.boris, "привет")
+        await at.answered(at.boris)
         dora, eve = at.server.chats.users[9], at.server.chats.users[10]
         document = ("porter.md", PORTER.encode())
         at.server.says(dora, dora, "add this", document=document)
@@ -71,12 +73,41 @@ async def test_on_telegram_a_member_is_told_who_can_and_a_stranger_nothing(
         assert "Only curators and admins" in plain(refused)
         linked = [entity["user"]["id"] for entity in refused.entities if "user" in entity]
         assert linked == [7, 8]
+        assert "7, Boris" in plain(refused)
         at.server.says(eve, eve, "add this", document=document)
         (stranger,) = await at.answered(eve)
         assert "porter" not in plain(stranger)
         assert way.fetched == []
         assert at.server.called("getFile") == []
         assert kept(team) == []
+
+
+async def test_on_telegram_a_group_hands_in_and_what_is_no_document_is_refused(
+    a_team: OpenTeam,
+) -> None:
+    team = await a_team(DOCS)
+    async with on_telegram(team) as (at, way):
+        group = at.server.group(-1001234, "Porters")
+        document = ("porter.md", PORTER.encode())
+        at.server.says(group, at.anna, "the list", document=document)
+        await at.idle()
+        assert at.server.sent(group) == []
+        dropped = at.server.says(group, at.anna, "", document=document)
+        at.server.says(group, at.anna, "@belay_bot add this", reply_to=dropped)
+        (shown,) = await at.answered(group)
+        assert "level staff" in plain(shown)
+        assert kept(team)[0].origin == f"https://t.me/c/1234/{dropped}"
+        assert way.fetched == ["porter.md"]
+        sticker = {"file_id": "s", "file_unique_id": "t", "width": 9, "height": 9,
+                   "type": "regular", "is_animated": False, "is_video": False}  # fmt: skip
+        at.server.says(at.anna, at.anna, "add this", photo=True)
+        at.server.says(at.anna, at.anna, "", sticker=sticker)
+        at.server.says(at.anna, at.anna, "add this")
+        photo, _, after = [plain(each) for each in await at.answered(at.anna, 3)]
+        assert "photo" in photo
+        assert "PDF, Word" in photo
+        assert "sticker" in after
+        assert way.fetched == ["porter.md"]
 
 
 async def test_on_slack_a_channel_hands_in_and_another_curator_publishes(a_team: OpenTeam) -> None:
@@ -120,6 +151,8 @@ async def test_on_slack_a_file_that_was_dropped_before_is_added_from_its_thread(
         await at.server.says(at.ops, at.ann, f"{MENTION} please add this file", thread=root)
         (shown,) = await at.answered(at.ops)
         assert "Night porter" in plain(shown)
+        stamp = root.replace(".", "")
+        assert kept(team)[0].origin == f"https://example.slack.com/archives/C0OPS/p{stamp}"
         await at.server.says(at.ops, at.ann, "", thread=root, files=[file])
         await at.idle()
         assert len(at.server.sent(at.ops)) == 1
