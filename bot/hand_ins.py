@@ -162,7 +162,7 @@ class HandIns:
         left: list[str] = []
         await task.progress(text("stage_read", language))
         for file in files[:most]:
-            draft, told = await self._one(task, file, waiting[0].id if waiting else "")
+            draft, told = await self._one(task, file, waiting)
             (shown if draft else left).append(told)
             waiting += [draft] if draft else []
         for file in files[most:]:
@@ -176,8 +176,11 @@ class HandIns:
         under = buttons(waiting[0].id, language, several=len(waiting) > 1) if waiting else ()
         return Reply("\n\n".join(pieces), under)
 
-    async def _one(self, task: _Task, file: Attachment, batch: str) -> tuple[Kept | None, str]:
-        """The draft, if one is waiting now, and what to say of the file."""
+    async def _one(
+        self, task: _Task, file: Attachment, waiting: Sequence[Kept]
+    ) -> tuple[Kept | None, str]:
+        """The draft, if one is waiting now, and what to say of the file. `waiting` are those of the
+        same message."""
         language = task.language
         try:
             name, data = await self._fetched(task.event, file)
@@ -190,12 +193,13 @@ class HandIns:
             return None, _left(file.name, self._why(error, language), language)
         except NotTaken as error:
             return None, _left(file.name, _reason(error.skipped, language), language)
-        found = same(data, here)
-        if found is not None and not found.draft:
+        found = same(data, [kept for kept in here if kept.kind is SourceType.UPLOAD])
+        if found is not None and (not found.draft or found.id in {kept.id for kept in waiting}):
             title = literal(found.title or found.name)
             told = text("file_known", language, name=_named(name), id=found.id, title=title)
             return None, told
         origin = self._drafts.origin(task.place, file.message_id or task.event.message_id)
+        batch = waiting[0].id if waiting else ""
         fields = {**rights, "title": understood.title, "origin": origin, "batch": batch}
         draft = await self._kept(task.event, given, found, fields, here)
         twin = await self._twin(task, understood, old)
@@ -212,7 +216,7 @@ class HandIns:
     ) -> Kept:
         """A draft of this content: the one that is `found`, or a new one."""
         if found is not None:
-            draft = replace(found, **fields)
+            draft = replace(found, name=file.path, **fields)
             await asyncio.to_thread(self._drafts.store.put, draft)
             return draft
         await self._drop_older(event, file.path, fields["batch"], here)

@@ -170,6 +170,26 @@ async def test_on_slack_a_direct_message_with_a_file_says_what_to_do(a_team: Ope
         assert "Night porter" in plain(shown)
 
 
+async def test_on_slack_what_it_does_not_give_is_told_in_words(a_team: OpenTeam) -> None:
+    """A missing scope, a link to another service; and a file of which only the id is known."""
+    team = await a_team(DOCS)
+    async with on_slack(team) as (at, _):
+        file = at.server.file("porter.md", PORTER.encode(), mimetype="text/markdown")
+        drive = at.server.file("plan.md", b"", mode="external", is_external=True)
+        at.server.files.signed_out = True
+        await at.server.says(at.ops, at.ann, f"{MENTION} add this", files=[file, drive])
+        (refused,) = await at.answered(at.ops)
+        assert "belay doctor" in plain(refused)
+        assert "only a link to another service" in plain(refused)
+        assert refused.buttons == []
+        at.server.files.signed_out = False
+        known = {"id": file["id"], "file_access": "check_file_info"}
+        await at.server.says(at.ops, at.ann, f"{MENTION} add this", files=[known])
+        _, shown = await at.answered(at.ops, 2)
+        assert "porter.md" in plain(shown)
+        assert [call for call in at.server.calls if call.error] == []
+
+
 @pytest.mark.parametrize("words", [f"{MENTION} add this", f"{MENTION} why?", MENTION])
 async def test_on_slack_no_file_of_a_stranger_is_fetched(a_team: OpenTeam, words: str) -> None:
     team = await a_team(DOCS)

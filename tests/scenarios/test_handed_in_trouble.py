@@ -405,3 +405,24 @@ async def test_what_a_document_says_of_its_own_readers_is_shown(
     text = f"---\n{front}\n---\n{PORTER}"
     seen = await sends(at, ANN, at.files.put("porter.md", text.encode()))
     assert told in seen.shown
+
+
+async def test_in_28_one_content_under_two_names_in_one_message_is_one_draft(
+    a_team: OpenTeam,
+) -> None:
+    team = await a_team(DOCS)
+    at = await in_memory(team)
+    files = [at.files.put(f"{name}.md", PORTER.encode()) for name in ("a", "b")]
+    other = at.files.put("c.md", OTHER.encode())
+    event = message(at, ANN, *files, other)
+    for _ in range(2):  # the second time after a crash
+        seen = await at.bot.handled(event)
+        assert "b.md: kept already" in seen.shown
+        assert sorted(item.name for item in kept(team)) == ["a.md", "c.md"]
+    await at.bot.presses(ANN, value(seen, "k"), GROUP)
+    assert [item.draft for item in kept(team)] == [False, False]
+    renamed = await sends(at, ANN, at.files.put("d.md", b"# D\n\nD e f."))
+    assert "d.md" in renamed.shown
+    renamed = await sends(at, ANN, at.files.put("e.md", b"# D\n\nD e f."))
+    assert "(e.md)" in renamed.shown
+    assert sorted(item.name for item in kept(team)) == ["a.md", "c.md", "e.md"]
