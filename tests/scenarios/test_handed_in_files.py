@@ -170,6 +170,22 @@ async def test_on_slack_a_direct_message_with_a_file_says_what_to_do(a_team: Ope
         assert "Night porter" in plain(shown)
 
 
+async def test_sl_12_names_and_headings_of_a_file_ring_nobody(a_team: OpenTeam) -> None:
+    """SL-12: what a file says of itself is shown, and is no markup of Slack's."""
+    team = await a_team(DOCS)
+    async with on_slack(team) as (at, _):
+        text = "# <!here> <@U0BORIS>\n\nThe night porter answers at 112-233.\n"
+        name = "<!channel> <@U0BORIS> [x](https://evil.example).md"
+        file = at.server.file(name, text.encode(), mimetype="text/markdown")
+        await at.server.says(at.ops, at.ann, f"{MENTION} add this", files=[file])
+        (shown,) = await at.answered(at.ops)
+        await at.server.presses(at.ops, at.ann, shown.ts, press(shown, "k"))
+        for sent in await at.answered(at.ops, 2):
+            everything = f"{sent.text} {sent.blocks} {sent.markdown}"
+            for token in ("<!here", "<!channel", "<@U0BORIS", "](https://evil"):
+                assert token not in everything
+
+
 async def test_on_slack_what_it_does_not_give_is_told_in_words(a_team: OpenTeam) -> None:
     """A missing scope, a link to another service; and a file of which only the id is known."""
     team = await a_team(DOCS)
