@@ -88,7 +88,7 @@ class Generations:
         return await self.present.facts.tools()
 
     async def _unmark(self) -> None:
-        """Somebody deleted the chunks: no file is said to be stored, so the next sync stores all."""
+        """Somebody deleted the chunks: no file is said to be stored, so a sync stores all again."""
         if await count(self.present.collections.files):
             await self.present.collections.renew("Files")
             await self.present.facts.forget_profile()
