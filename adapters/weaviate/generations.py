@@ -89,8 +89,9 @@ class Generations:
 
     async def _unmark(self) -> None:
         """Somebody deleted the chunks: no file is said to be stored, so a sync stores all again."""
-        if await count(self.present.collections.files):
-            await self.present.collections.renew("Files")
+        parts = self.present.collections
+        if await count(parts.files) and not await count(parts.chunks):
+            await parts.renew("Files")
             await self.present.facts.forget_profile()
 
     async def look(self) -> Generation:
