@@ -29,7 +29,7 @@ from adapters.weaviate.collections import CHANGING, FACTS, Collections
 from adapters.weaviate.facts import Facts, Tools
 from adapters.weaviate.files import Files
 from adapters.weaviate.options import Waits
-from adapters.weaviate.paging import insert
+from adapters.weaviate.paging import count, insert
 from adapters.weaviate.reading import Reading
 from adapters.weaviate.rows import object_id, spot
 from adapters.weaviate.schema import SCHEMA
@@ -83,8 +83,16 @@ class Generations:
                 await self.look()
         except TimeoutError as error:
             raise WeaviateGRPCUnavailableError from error
-        await self.present.collections.ensure(waits, *CHANGING)
+        if "Chunks" in await self.present.collections.ensure(waits, *CHANGING):
+            await self._unmark()
         return await self.present.facts.tools()
+
+    async def _unmark(self) -> None:
+        """Somebody deleted the chunks: no file is said to be stored, so a sync stores all again."""
+        parts = self.present.collections
+        if await count(parts.files) and not await count(parts.chunks):
+            await parts.renew("Files")
+            await self.present.facts.forget_profile()
 
     async def look(self) -> Generation:
         """The generation that answers now."""

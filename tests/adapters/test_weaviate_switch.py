@@ -31,7 +31,7 @@ from adapters.weaviate.generations import Aside, Generation, Generations
 from adapters.weaviate.options import Layout, Waits
 from bot.errors import SyncBusy
 from bot.ports import KnowledgeIndex
-from graph.errors import StoreError
+from graph.errors import IndexEmpty, StoreError
 from graph.model import Document, Scope
 from graph.ports import Search
 from graph.text import tokens
@@ -254,3 +254,22 @@ async def test_what_is_read_of_an_index_that_is_gone_is_an_error(
     await index.drop()
     with pytest.raises(StoreError):
         await by_words(replica, "text")
+
+
+async def test_chunks_that_were_deleted_are_not_said_to_be_stored(
+    index: WeaviateIndex, place: Place
+) -> None:
+    """By hand, in Weaviate: after a restart the next sync stores all again."""
+    await filled(index)
+    chunks, (_, tenant) = index.collections.chunks, place
+    if tenant:
+        await chunks.tenants.remove([tenant])
+    else:
+        await index.collections.client.collections.delete(chunks.name)
+    again = await open_weaviate(*place)
+    assert await again.records("runbooks") == await again.records("wiki") == {}
+    assert [source.name for source in await again.sources()] == ["runbooks", "wiki"]
+    with pytest.raises(IndexEmpty):
+        await again.profile()
+    assert await put(again, "a.md", "Drain the node.") == 1
+    await again.close()
