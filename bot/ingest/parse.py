@@ -81,7 +81,8 @@ def supported(path: str) -> bool:
 def readable_name(path: str) -> str:
     """A title for a document that has none: its file name as words."""
     stem = PurePosixPath(path).stem
-    words = " ".join(re.sub(r"[-_]+", " ", stem).split())
+    printable = "".join(ch if ch.isprintable() else " " for ch in stem)
+    words = " ".join(re.sub(r"[-_]+", " ", printable).split())
     return words[:1].upper() + words[1:] if words else path
 
 
