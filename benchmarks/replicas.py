@@ -222,7 +222,7 @@ def _settings(server: TelegramServer, model: OpenAIServer) -> dict[str, str]:
         "BELAY_TELEGRAM_TOKEN": server.token,
         "BELAY_TELEGRAM_API_URL": server.url,
         "BELAY_TELEGRAM_WEBHOOK_URL": "http://127.0.0.1:9",
-        "BELAY_TELEGRAM_WEBHOOK_SHARED": _SHARED,
+        "BELAY_TELEGRAM_WEBHOOK_SECRET": _SHARED,
         "BELAY_REDIS__ANSWERS_SECONDS": "0",
         "BELAY_RATES__PERSON_BURST": str(_MANY),
         "BELAY_RATES__PLACE_BURST": str(_MANY),

@@ -11,16 +11,16 @@ from bot.app import Library, open_index, opened_library
 from bot.cli import schedules
 from bot.cli.output import to_json
 from bot.errors import BotError, SourceError, SyncBusy
-from bot.ingest.lock import as_seen
 from bot.ingest.report import SyncReport, printable
 from bot.ingest.watch import watch as watch_folder
 from bot.kept import NAMES
-from bot.library import LOCK_FILE, Shelf, listed_shelves, remove, shelves, sync_shelf
+from bot.library import Shelf, listed_shelves, remove, shelves, sync_shelf
 from bot.ports import FileRecord, FileState, SourceRecord
 from bot.progress import Silent
 from bot.rebuild import rebuilt
 from bot.scheduled_syncs import ScheduledSyncs
 from bot.schedules import looked_after, opened_schedules
+from bot.seen import true_states
 from bot.settings import Settings
 from bot.source_types import named_types
 from bot.terminal import Terminal
@@ -197,7 +197,7 @@ async def sources(
     types = named_types(kinds).known
     index = await open_index(settings)
     try:
-        records = [as_seen(item, settings.home / LOCK_FILE) for item in await index.sources()]
+        records = await true_states(settings, await index.sources())
         standings, leader = await schedules.scheduled(settings, index, terminal)
         records = schedules.with_unread(records, standings, settings)
         records = [item for item in records if not types or item.kind in types]
