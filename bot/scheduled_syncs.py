@@ -79,6 +79,7 @@ class ScheduledSyncs:
         _log.info("scheduled syncs are run by this process, %s", self._name)
         look = self._pacing.look.total_seconds()
         try:
+            await self._sign()
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._signing())
                 while True:
@@ -93,13 +94,15 @@ class ScheduledSyncs:
                 await self._resign()
 
     async def _signing(self) -> None:
-        lease = self._pacing.lease
         while True:
-            try:
-                await self._timetable.sign(Leader(self._name, self._now() + lease))
-            except StorageError as error:
-                self._tell(f"nobody can see who runs scheduled syncs: {error}")
-            await self._sleep(lease.total_seconds() / _SIGNATURES)
+            await self._sleep(self._pacing.lease.total_seconds() / _SIGNATURES)
+            await self._sign()
+
+    async def _sign(self) -> None:
+        try:
+            await self._timetable.sign(Leader(self._name, self._now() + self._pacing.lease))
+        except StorageError as error:
+            self._tell(f"nobody can see who runs scheduled syncs: {error}")
 
     async def _resign(self) -> None:
         leader = await self._timetable.leader()

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bot.app import App, opened
 from bot.cli.access import note_first_code
 from bot.cli.chat import NOTHING_INDEXED, Asking, converse
-from bot.cli.sync import bring_up_to_date, keep_up_to_date
+from bot.cli.sync import bring_up_to_date
+from bot.cli.watching import keep_up_to_date
 from bot.errors import SourceError, SyncBusy
 from bot.library import sync_shelf
 from bot.platforms import configured

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bot.app import Library, open_index, opened_library
 from bot.cli import schedules
 from bot.cli.output import to_json
-from bot.errors import BotError, SourceError, SyncBusy
-from bot.ingest.report import SyncReport, printable
-from bot.ingest.watch import watch as watch_folder
-from bot.kept import NAMES
-from bot.library import Shelf, listed_shelves, remove, shelves, sync_shelf
+from bot.cli.watching import SHOWN, refuse_to_wait, synced, watch
+from bot.errors import SourceError, SyncBusy
+from bot.ingest.report import printable
+from bot.library import Shelf, listed_shelves, remove, shelves
 from bot.ports import FileRecord, FileState, SourceRecord
-from bot.progress import Silent
 from bot.rebuild import rebuilt
-from bot.scheduled_syncs import ScheduledSyncs
-from bot.schedules import looked_after, opened_schedules
+from bot.schedules import looked_after
 from bot.seen import true_states
 from bot.settings import Settings
 from bot.source_types import named_types
 from bot.terminal import Terminal
-from graph.errors import GraphError
 from graph.model import SourceType
 
 _VAULT = SourceType.VAULT
-_SHOWN = 5  # skipped files listed under each reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +39,8 @@ class Choices:
 async def sync(settings: Settings, terminal: Terminal, choices: Choices) -> None:
     async with opened_library(settings) as app:
         chosen = await shelves(app, choices.folders, every=choices.rebuild)
+        if choices.watch:
+            refuse_to_wait(chosen)
         if choices.rebuild:
             async with rebuilt(app, chosen, terminal.progress()) as beside:
                 await _sync(beside, terminal, chosen, choices, terminal.plain)
@@ -53,7 +49,7 @@ async def sync(settings: Settings, terminal: Terminal, choices: Choices) -> None
         else:
             await _sync(app, terminal, chosen, choices, terminal.plain)
         if choices.watch:
-            await _watch(app, terminal, chosen)
+            await watch(app, terminal, chosen)
 
 
 async def _tried(
@@ -77,11 +73,6 @@ async def bring_up_to_date(app: Library, terminal: Terminal) -> None:
     await _sync(app, terminal, chosen, Choices(), terminal.note)
 
 
-async def keep_up_to_date(app: Library, terminal: Terminal) -> None:
-    """Syncs a folder again whenever it changes, until cancelled."""
-    await _watch_folders(app, terminal, _folders(await shelves(app, [])))
-
-
 async def _sync(
     app: Library,
     terminal: Terminal,
@@ -93,102 +84,20 @@ async def _sync(
     failed: list[str] = []
     for shelf in chosen:
         try:
-            report = await _one(app, terminal, shelf, choices.allow_loss)
+            report = await synced(app, terminal, shelf, choices.allow_loss)
         except SourceError as error:
             if len(chosen) == 1:
                 raise
             terminal.note(f"{shelf.name}: {error} {error.remedy}")
             failed.append(shelf.name)
             continue
-        for line in report.lines(0 if choices.verbose else _SHOWN):
+        for line in report.lines(0 if choices.verbose else SHOWN):
             say(line)
     if failed:
         raise SourceError(
             f"{len(failed)} of {len(chosen)} sources could not be read: {', '.join(failed)}.",
             "The others are up to date. Take one out for good with `belay forget NAME`.",
         )
-
-
-async def _one(app: Library, terminal: Terminal, shelf: Shelf, allow_loss: bool) -> SyncReport:
-    progress = terminal.progress()
-    try:
-        return await sync_shelf(
-            app, shelf, home=app.settings.home, progress=progress, allow_loss=allow_loss
-        )
-    finally:
-        progress.end()
-
-
-async def _watch(app: Library, terminal: Terminal, chosen: Sequence[Shelf]) -> None:
-    """Folders by their changes, and sources with a schedule by that. Raises SourceError."""
-    folders = _folders(chosen)
-    scheduled = [shelf for shelf in chosen if shelf.schedule is not None]
-    left = [shelf.name for shelf in chosen if shelf.remote and shelf.schedule is None]
-    if left:
-        names, has = ", ".join(map(repr, left)), "have" if len(left) > 1 else "has"
-        message = f"Nobody tells when a repository changes, and {names} {has} no schedule."
-        remedy = 'Give it one under [[sources]]: schedule = "*/15 * * * *"; see docs/sources.md.'
-        if not folders and not scheduled:
-            raise SourceError(message, remedy)
-        terminal.note(f"{message} {remedy}")
-    async with asyncio.TaskGroup() as group:
-        if folders:
-            group.create_task(_watch_folders(app, terminal, folders))
-        if scheduled:
-            group.create_task(_follow(app, terminal, scheduled))
-
-
-def _folders(chosen: Sequence[Shelf]) -> list[Shelf]:
-    return [shelf for shelf in chosen if shelf.kind not in NAMES and not shelf.remote]
-
-
-async def _watch_folders(app: Library, terminal: Terminal, folders: Sequence[Shelf]) -> None:
-    terminal.note(f"watching {', '.join(str(shelf.path) for shelf in folders)}; Ctrl-C ends it")
-    async with asyncio.TaskGroup() as group:
-        for shelf in folders:
-            group.create_task(_watch_one(app, terminal, shelf))
-
-
-async def _follow(app: Library, terminal: Terminal, scheduled: Sequence[Shelf]) -> None:
-    """Also tells what the scheduled syncs changed."""
-
-    async def one(shelf: Shelf) -> SyncReport:
-        report = await sync_shelf(app, shelf, home=app.settings.home, progress=Silent())
-        if report.changed:
-            for line in report.lines(_SHOWN):
-                terminal.plain(line)
-        return report
-
-    names = ", ".join(f"{shelf.name} ({shelf.schedule})" for shelf in scheduled)
-    terminal.note(f"syncing by schedule: {names}; Ctrl-C ends it")
-    async with opened_schedules(app.settings, app.server) as found:
-        await ScheduledSyncs(replace(found, shelves=tuple(scheduled)), app.index, one).run()
-
-
-async def _watch_one(app: Library, terminal: Terminal, shelf: Shelf) -> None:
-    async def again() -> None:
-        try:
-            report = await _in_turn(app, terminal, shelf)
-        except (BotError, GraphError) as error:  # the next change is another chance
-            terminal.note(f"{shelf.name}: {error} {getattr(error, 'remedy', '')}".rstrip())
-            return
-        if report.changed:
-            for line in report.lines(_SHOWN):
-                terminal.plain(line)
-
-    try:
-        await watch_folder(shelf.path, again, ignored=app.settings.home)
-    except SourceError as error:
-        terminal.note(f"{shelf.name}: not watched any more. {error} {error.remedy}")
-
-
-async def _in_turn(app: Library, terminal: Terminal, shelf: Shelf) -> SyncReport:
-    """A change is not lost because another sync was at work."""
-    while True:
-        try:
-            return await _one(app, terminal, shelf, False)
-        except SyncBusy:
-            await asyncio.sleep(app.settings.schedules.look.total_seconds())
 
 
 async def sources(

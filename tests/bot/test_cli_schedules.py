@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 from cli_kit import PATIENCE, Belay, lines_until, terminate
 
+from bot.ingest.lock import held
+from bot.library import LOCK_FILE
+
 FAST = """
 [schedules]
 jitter = "0s"
@@ -217,9 +220,11 @@ def test_doctor_tells_that_nobody_runs_the_syncs(desk: Desk) -> None:
 def test_watch_cannot_follow_a_repository_without_a_schedule(desk: Desk) -> None:
     desk.settings(desk.source("runbooks"), desk.source("notes"))
     ended = desk.belay("sync", "--watch")
-    assert ended.code == 3
-    assert "'runbooks', 'notes' have no schedule" in ended.err
-    assert 'schedule = "*/15 * * * *"' in ended.err
+    ended.failed(3, "'runbooks', 'notes' have no schedule", 'schedule = "*/15 * * * *"')
+    assert "belay run" in ended.err
+    desk.settings()
+    assert desk.belay("note", "The porter answers at 112-233.", "--publish").code == 0
+    desk.belay("sync", "--watch").failed(3, "nothing to watch", "belay sync --watch ~/runbooks")
 
 
 def test_watch_of_a_folder_names_the_repository_that_it_cannot_follow(desk: Desk) -> None:
@@ -230,6 +235,18 @@ def test_watch_of_a_folder_names_the_repository_that_it_cannot_follow(desk: Desk
         desk.writes("docs/orders.md", "# Orders\n\nOrders listens on port 8082.\n")
         lines_until(process, "docs: 1 indexed, 1 unchanged")
         assert "'runbooks' has no schedule" in terminate(process).err
+
+
+def test_a_change_during_another_sync_is_not_lost(desk: Desk) -> None:
+    desk.writes("docs/billing.md", "# Billing\n\nBilling listens on port 8081.\n")
+    desk.settings(folder("docs"), FAST)
+    with desk.watching() as process:
+        lines_until(process, "docs: 1 indexed")
+        with held(desk.belay.home / LOCK_FILE):
+            desk.writes("docs/orders.md", "# Orders\n\nOrders listens on port 8082.\n")
+            assert process.stderr is not None
+            assert any(b"waiting for another sync" in line for line in process.stderr)
+        lines_until(process, "docs: 1 indexed, 1 unchanged")
 
 
 # Vaults

@@ -112,6 +112,7 @@ async def team(tmp_path: Path, embedder: Embedder) -> AsyncIterator[Scheduled]:
 
 
 async def test_documents_keep_fresh_over_changes_a_crash_and_an_outage(team: Scheduled) -> None:
+    """IN-29, OP-11: what was read before answers while its server is away."""
     async with team.process("one:1") as first:
         assert sorted(first.synced) == ["docs", "runbooks"]  # neither was read before
         (await team.asked("which port does billing listen on?")).sees("8081")
