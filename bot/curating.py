@@ -136,7 +136,7 @@ class Curating:
         if scope is None:
             reply = Reply(text("no_access", language), private=True)
         elif not await self.may(event.person):
-            reply = await self.refusal(event, language)
+            reply = Reply(text("curators_only", language), private=True)
         elif match[1] == "k":
             reply = await self.publish(event, scope, match[2], language)
         else:

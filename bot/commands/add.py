@@ -20,10 +20,12 @@ _KEEP_WORDS = (
 _OTHER_WORDS = (
     "please pls plz can could would you belay this that these those it them all both file files "
     "document documents doc docs attachment attachments pdf here to into in the a your our my "
-    "knowledge base kb library index wiki and also too now "
+    "knowledge base kb library index wiki and also too now as one two three new last attached "
+    "above thanks runbook runbooks manual guide policy list table page spreadsheet report "
     "пожалуйста плиз плз можешь можете ты вы это этот эту эти этого его ее их файл файлы документ "
     "документы вложение вложения сюда в во на к свою свои наши базу базе знаний библиотеку "
-    "документам и еще тоже сейчас все оба"
+    "документам документом и еще тоже сейчас все оба два три новый последний приложенный "
+    "прикрепленный спасибо регламент инструкцию таблицу список отчет"
 )
 _ADDS = frozenset(_ADD_WORDS.split())
 _VERBS = _ADDS.union(_KEEP_WORDS.split())

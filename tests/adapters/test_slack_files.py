@@ -24,9 +24,9 @@ DATA = b"# Plan\n\nIt is a plan.\n"
 
 
 @asynccontextmanager
-async def slack(*scopes: str) -> AsyncIterator[tuple[SlackServer, Slack]]:
+async def slack(*scopes: str, timeout: float = 20) -> AsyncIterator[tuple[SlackServer, Slack]]:
     async with SlackServer(scopes=scopes or tuple(SCOPES)) as server:
-        options = Options(file_timeout=5)
+        options = Options(file_timeout=timeout)
         platform = create(
             server.token, app_token=server.app_token, api_url=server.url, options=options
         )
@@ -104,6 +104,12 @@ async def test_the_token_follows_no_redirect() -> None:
         assert await trouble(platform, put(server)) is Trouble.FORBIDDEN
     await runner.cleanup()
     assert caught == []
+
+
+async def test_a_download_that_does_not_end_is_given_up() -> None:
+    async with slack(timeout=0.2) as (server, platform):
+        server.hold("download")
+        assert await trouble(platform, put(server)) is Trouble.UNREACHABLE
 
 
 async def test_a_size_that_grew_since_the_message_is_seen_before_the_download() -> None:

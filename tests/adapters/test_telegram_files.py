@@ -21,9 +21,12 @@ LIMIT = 1_000_000
 
 
 @asynccontextmanager
-async def telegram(files: str = "") -> AsyncIterator[tuple[TelegramServer, Telegram]]:
+async def telegram(
+    files: str = "", timeout: int = 20
+) -> AsyncIterator[tuple[TelegramServer, Telegram]]:
     async with TelegramServer() as server:
-        platform = create(server.token, server.url, files=files, options=Options(file_timeout=5))
+        options = Options(file_timeout=timeout)
+        platform = create(server.token, server.url, files=files, options=options)
         yield server, platform
         await platform.close()
 
@@ -90,6 +93,12 @@ async def test_a_size_over_the_limit_is_not_even_asked_for() -> None:
         error = await trouble(platform, put(server, b"x", size=LIMIT + 1))
         assert error.trouble is Trouble.TOO_LARGE
         assert server.called("getFile") == []
+
+
+async def test_a_download_that_does_not_end_is_given_up() -> None:
+    async with telegram(timeout=1) as (server, platform):
+        server.hold("download")
+        assert (await trouble(platform, put(server, b"x"))).trouble is Trouble.UNREACHABLE
 
 
 async def test_sc_09_no_redirect_is_followed_and_no_address_logged(

@@ -98,6 +98,12 @@ async def test_on_telegram_a_group_hands_in_and_what_is_no_document_is_refused(
         assert "level staff" in plain(shown)
         assert kept(team)[0].origin == f"https://t.me/c/1234/{dropped}"
         assert way.fetched == ["porter.md"]
+        dora = at.server.chats.users[9]
+        at.server.presses(group, dora, shown.message_id, press(shown, "k"))
+        await at.until(lambda: at.server.called("answerCallbackQuery"))
+        (toast,) = at.server.called("answerCallbackQuery")
+        assert "Only curators" in toast.params["text"]
+        assert kept(team)[0].draft
         sticker = {"file_id": "s", "file_unique_id": "t", "width": 9, "height": 9,
                    "type": "regular", "is_animated": False, "is_video": False}  # fmt: skip
         at.server.says(at.anna, at.anna, "add this", photo=True)
