@@ -29,6 +29,7 @@ from adapters.weaviate import WeaviateIndex
 from adapters.weaviate.facts import Facts
 from adapters.weaviate.generations import Aside, Generation, Generations
 from adapters.weaviate.options import Layout, Waits
+from adapters.weaviate.rows import object_id
 from bot.errors import SyncBusy
 from bot.ports import KnowledgeIndex
 from graph.errors import IndexEmpty, StoreError
@@ -173,6 +174,17 @@ async def test_an_index_with_everything_is_the_same_when_it_is_opened_again(
     assert await contents(again) == await contents(index) == expected
     assert (await again.profile()).embedder == EMBEDDER[0]
     await again.close()
+
+
+async def test_a_node_that_still_has_the_earlier_pointer_is_not_believed(
+    index: WeaviateIndex, replica: WeaviateIndex
+) -> None:
+    """It was away during the switch; the index that it names is deleted."""
+    await renew(index, NEW)
+    assert await by_words(replica, "text") == NEW
+    await index.collections.facts.data.delete_by_id(object_id("generation", ""))
+    for one in (index, replica):
+        assert await by_words(one, "text") == NEW
 
 
 async def test_two_that_build_at_once_do_not_mix(
