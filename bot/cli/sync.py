@@ -11,7 +11,7 @@ from bot.app import Library, open_index, opened_library
 from bot.cli.output import to_json
 from bot.errors import BotError, SourceError
 from bot.ingest.lock import as_seen
-from bot.ingest.report import SyncReport, printable
+from bot.ingest.report import SyncReport
 from bot.ingest.watch import watch as watch_folder
 from bot.kept import NAMES
 from bot.library import LOCK_FILE, Shelf, listed_shelves, remove, shelves, sync_shelf
@@ -19,7 +19,7 @@ from bot.ports import FileRecord, FileState, SourceRecord
 from bot.rebuild import rebuilt
 from bot.settings import Settings
 from bot.source_types import named_types
-from bot.terminal import Terminal
+from bot.terminal import Terminal, printable
 from graph.errors import GraphError
 from graph.model import SourceType
 
