@@ -11,7 +11,6 @@ from bot.cli import schedules
 from bot.cli.output import to_json
 from bot.cli.watching import SHOWN, refuse_to_wait, synced, watch
 from bot.errors import SourceError, SyncBusy
-from bot.ingest.report import printable
 from bot.library import Shelf, listed_shelves, remove, shelves
 from bot.ports import FileRecord, FileState, SourceRecord
 from bot.rebuild import rebuilt
@@ -19,7 +18,7 @@ from bot.schedules import looked_after
 from bot.seen import true_states
 from bot.settings import Settings
 from bot.source_types import named_types
-from bot.terminal import Terminal
+from bot.terminal import Terminal, printable
 from graph.model import SourceType
 
 _VAULT = SourceType.VAULT
