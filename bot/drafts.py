@@ -6,7 +6,7 @@ A document is open to nobody who has less than the weakest rights of the place i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -17,6 +17,7 @@ from bot.chat import Button, Incoming, Place
 from bot.kept import Kept, KeptDocuments
 from bot.texts import literal, text
 from graph.model import EVERYBODY, Language, Scope, SourceType
+from graph.model import Access as DocumentAccess
 
 Link = Callable[[Place, str], str]
 """Opens a message of a place by its id; "" where there is no such link."""
@@ -76,13 +77,20 @@ class Drafts:
             "tenant": scope.tenant,
         }
 
-    def origin(self, event: Incoming, message_id: str = "") -> str:
+    def access(self, rights: Mapping[str, Any]) -> DocumentAccess:
+        """What these fields of Kept open to whom."""
+        return replace(
+            self._settings.access.documents(),
+            tenant=rights["tenant"],
+            audience=rights["audience"],
+            labels=frozenset(rights["labels"]),
+            effective_until=rights.get("expires"),
+        )
+
+    def origin(self, place: Place, message_id: str) -> str:
         """A link to the message, or to the one that begins a thread."""
-        name = message_id or event.message_id
-        place = event.place
-        if place.thread == name:
-            place = replace(place, thread="")
-        return self._link(place, name)
+        begins = place.thread == message_id
+        return self._link(replace(place, thread="") if begins else place, message_id)
 
     def _current(self) -> Sequence[Kept]:
         found = self.store.all()
@@ -93,10 +101,10 @@ class Drafts:
         return [kept for kept in found if kept not in over]
 
 
-def readers(kept: Kept, language: Language) -> str:
+def readers(level: str, labels: Collection[str], language: Language) -> str:
     """Who will be able to read it."""
-    labels = literal(", ".join(kept.labels))
-    return text("readers", language, level=literal(kept.audience), labels=labels)
+    names = literal(", ".join(sorted(labels)))
+    return text("readers", language, level=literal(level), labels=names)
 
 
 def buttons(name: str, language: Language, *, several: bool = False) -> tuple[Button, ...]:

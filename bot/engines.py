@@ -13,6 +13,7 @@ from bot.errors import SettingsError
 from bot.ports import KnowledgeIndex
 from bot.registry import factory
 from bot.settings import Settings
+from bot.weaviate_settings import tenant_of_weaviate
 
 
 class Engine(StrEnum):
@@ -67,6 +68,7 @@ async def open_store(
         grpc=settings.weaviate_grpc,
         key=settings.weaviate_key.get_secret_value(),
         shelf=shelf,
-        **settings.weaviate.model_dump(),
+        tenant=tenant_of_weaviate(settings.weaviate, settings.access.tenant),
+        **settings.weaviate.model_dump(exclude={"multi_tenancy"}),
     )
     return served

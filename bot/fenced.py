@@ -7,8 +7,10 @@ is a whole file, and the next sync sees by its fingerprint that it is not the ne
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Protocol, runtime_checkable
 
+from bot.adopting import Renewing
 from bot.leadership import Lead
 from bot.ports import Chunk, FileRecord, IndexInfo, KnowledgeIndex, SourceRecord, Stored
 from graph.model import Document, Passage, Scope
@@ -105,3 +107,25 @@ class FencedIndex(KnowledgeIndex):
 
     async def close(self) -> None:
         await self._index.close()
+
+
+class FencedRenewing(FencedIndex, Renewing):
+    """One that can be filled anew beside itself, of which the lead is confirmed as well before
+    the new one takes its place."""
+
+    def __init__(self, index: KnowledgeIndex, renewing: Renewing, lead: Lead) -> None:
+        super().__init__(index, lead)
+        self._renewing = renewing
+
+    @asynccontextmanager
+    async def renewed(self) -> AsyncIterator[KnowledgeIndex]:
+        async with self._renewing.renewed() as fresh:
+            yield FencedIndex(fresh, self._lead)
+            await self._lead.confirm()
+
+
+def behind(index: KnowledgeIndex, lead: Lead) -> KnowledgeIndex:
+    """`index`, which is changed only while `lead` holds."""
+    if isinstance(index, Renewing):
+        return FencedRenewing(index, index, lead)
+    return FencedIndex(index, lead)

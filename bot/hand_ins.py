@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
@@ -14,8 +14,8 @@ from typing import Any
 from bot.access import Access
 from bot.app import Library
 from bot.attachments import Attachment, Download, NotFetched, Trouble
-from bot.chat import Incoming, Reply
-from bot.drafts import Drafts, buttons, readers
+from bot.chat import Incoming, Place, Reply
+from bot.drafts import Drafts, buttons
 from bot.handed_in import NotTaken, Understood, check_name, understand
 from bot.ingest.formats import suffix_of
 from bot.ingest.report import Reason
@@ -23,14 +23,17 @@ from bot.ingest.secrets import is_secret_file
 from bot.kept import Kept, file_name, same
 from bot.ports import Skipped, SourceFile
 from bot.texts import known, literal, text
+from bot.twins import twin
+from bot.understood import Shown
 from bot.upload_texts import problem
 from graph.model import Language, Scope, SourceType
+
+Progress = Callable[[str], Awaitable[None]]
+"""Shows what is being done."""
 
 Fetch = Callable[[str, Attachment, int], Awaitable[Download]]
 """The file of a platform, up to so many bytes. Raises NotFetched."""
 
-_SECTIONS = 8  # that are named
-_NOTES = 5  # remarks of the reader that are shown
 _PLACES = 1_000  # whose last files are remembered
 _MEGABYTE = 1024 * 1024
 _EVERYBODY = frozenset({"everyone", "everybody", "all", "всех"})
@@ -50,6 +53,10 @@ _log = logging.getLogger(__name__)
 async def nothing(_: str, __: Attachment, ___: int) -> Download:
     """Where no files can be fetched."""
     raise NotFetched(Trouble.FORBIDDEN)
+
+
+async def unseen(_: str) -> None:
+    """Where nobody watches."""
 
 
 class ShownFiles:
@@ -78,13 +85,24 @@ def _sender(event: Incoming) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """Files with the place they were sent to, and the names of what came along."""
+
+    place: Place
+    files: Sequence[Attachment] = ()
+    others: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Task:
     """What is the same for all files of one message."""
 
     event: Incoming
+    place: Place
     scope: Scope
     rights: dict[str, Any]
     language: Language
+    progress: Progress
 
 
 class HandIns:
@@ -104,18 +122,22 @@ class HandIns:
     def saw(self, event: Incoming) -> None:
         self._shown.saw(event)
 
-    def given(self, event: Incoming) -> tuple[Sequence[Attachment], Sequence[str]]:
-        """The files that a message means, its own before others, and the names of what came with
-        it and is no document."""
-        if event.files or event.attachments:
-            return event.files, event.attachments
-        if event.nearby:
-            return event.nearby, ()
-        last = self._shown.before(event)
-        return (last.files, last.attachments) if last else ((), ())
+    def given(self, event: Incoming) -> Given:
+        """The files that a message means, its own before others."""
+        if event.nearby and not (event.files or event.attachments):
+            return Given(event.place, event.nearby)
+        own = event.files or event.attachments
+        last = event if own else self._shown.before(event) or event
+        return Given(last.place, last.files, last.attachments)
 
     async def __call__(
-        self, event: Incoming, files: Sequence[Attachment], level: str, language: Language
+        self,
+        event: Incoming,
+        given: Given,
+        language: Language,
+        *,
+        level: str = "",
+        progress: Progress | None = None,
     ) -> Reply:
         """Keeps each file that can be read as a draft, and shows what was understood of it.
         `level` is the lowest that may read them, "" for the rights of the place. Raises
@@ -129,58 +151,82 @@ class HandIns:
             here = [name for name in self._drafts.levels if name in scope.levels]
             told = {"level": literal(level), "levels": literal(", ".join(here))}
             return Reply(text("add_level", language, **told), private=True)
-        task = _Task(event, scope, self._drafts.rights(scope, level), language)
-        return await self._all(task, files)
+        rights = self._drafts.rights(scope, level)
+        task = _Task(event, given.place, scope, rights, language, progress or unseen)
+        return await self._all(task, given.files)
 
     async def _all(self, task: _Task, files: Sequence[Attachment]) -> Reply:
         most, language = self._library.settings.uploads.files, task.language
-        shown: list[str] = []
         waiting: list[Kept] = []
+        shown: list[str] = []
+        left: list[str] = []
+        await task.progress(text("stage_read", language))
         for file in files[:most]:
-            batch = waiting[0].id if waiting else ""
-            draft, lines = await self._one(task, file, batch)
-            shown.append(lines)
+            draft, told = await self._one(task, file, waiting)
+            (shown if draft else left).append(told)
             waiting += [draft] if draft else []
-        shown += [
-            "- " + text("file_too_many", language, name=_named(file.name), count=most)
-            for file in files[most:]
-        ]
-        head = text("add_head" if waiting else "add_failed", language)
+        for file in files[most:]:
+            left.append(text("file_too_many", language, name=_named(file.name), count=most))
+        pieces = [text("add_head", language), *shown] if waiting else []
+        if left:
+            head = text("add_left" if waiting else "add_failed", language)
+            pieces += [head, "\n".join(f"- {line}" for line in left)]
+            unread = text(f"skip_{Reason.UNSUPPORTED}", language)
+            pieces += [text("formats", language)] if any(unread in line for line in left) else []
         under = buttons(waiting[0].id, language, several=len(waiting) > 1) if waiting else ()
-        return Reply("\n\n".join([head, *shown]), under)
+        return Reply("\n\n".join(pieces), under)
 
-    async def _one(self, task: _Task, file: Attachment, batch: str) -> tuple[Kept | None, str]:
-        """The draft, if one is waiting now, and what to say of the file."""
+    async def _one(
+        self, task: _Task, file: Attachment, waiting: Sequence[Kept]
+    ) -> tuple[Kept | None, str]:
+        """The draft, if one is waiting now, and what to say of the file. `waiting` are those of the
+        same message."""
         language = task.language
         try:
             name, data = await self._fetched(task.event, file)
-            understood = await understand(self._library, SourceType.UPLOAD, SourceFile(name, data))
+            here = await self._drafts.listed(task.scope)
+            old = _replaced(name, here)
+            rights = {**task.rights, **_taken_over(old)}
+            given = SourceFile(name, data, access=self._drafts.access(rights))
+            understood = await understand(self._library, SourceType.UPLOAD, given)
         except NotFetched as error:
             return None, _left(file.name, self._why(error, language), language)
         except NotTaken as error:
             return None, _left(file.name, _reason(error.skipped, language), language)
-        here = await self._drafts.listed(task.scope)
-        found = same(data, here)
-        if found is not None and not found.draft:
+        found = same(data, [kept for kept in here if kept.kind is SourceType.UPLOAD])
+        if found is not None and (not found.draft or found.id in {kept.id for kept in waiting}):
             title = literal(found.title or found.name)
             told = text("file_known", language, name=_named(name), id=found.id, title=title)
-            return None, f"- {told}"
-        old = _replaced(name, here)
-        fields = {**task.rights, **_taken_over(old), "title": understood.title, "batch": batch}
+            return None, told
+        origin = self._drafts.origin(task.place, file.message_id or task.event.message_id)
+        batch = waiting[0].id if waiting else ""
+        fields = {**rights, "title": understood.title, "origin": origin, "batch": batch}
+        draft = await self._kept(task.event, given, found, fields, here)
+        twin = await self._twin(task, understood, old)
+        shown = Shown(draft, understood, self._drafts.levels[0], old, twin)
+        return draft, shown.told(language, task.scope.now)
+
+    async def _kept(
+        self,
+        event: Incoming,
+        file: SourceFile,
+        found: Kept | None,
+        fields: Mapping[str, Any],
+        here: Sequence[Kept],
+    ) -> Kept:
+        """A draft of this content: the one that is `found`, or a new one."""
         if found is not None:
-            draft = replace(found, **fields)
+            draft = replace(found, name=file.path, **fields)
             await asyncio.to_thread(self._drafts.store.put, draft)
-        else:
-            await self._drop_older(task.event, name, batch, here)
-            draft = await self._drafts.add(
-                SourceType.UPLOAD,
-                name,
-                data,
-                task.event,
-                origin=self._drafts.origin(task.event),
-                **fields,
-            )
-        return draft, _told(draft, understood, old, self._drafts.levels[0], language)
+            return draft
+        await self._drop_older(event, file.path, fields["batch"], here)
+        return await self._drafts.add(SourceType.UPLOAD, file.path, file.data, event, **fields)
+
+    async def _twin(self, task: _Task, understood: Understood, old: Kept | None) -> str:
+        """The document that says the same already, for people; "" for none."""
+        besides = (old.path,) if old else ()
+        found = await twin(self._library.index, understood.probes, task.scope, besides)
+        return "" if found is None else f"{found.title} ({found.source}/{found.document})"
 
     async def _fetched(self, event: Incoming, file: Attachment) -> tuple[str, bytes]:
         """Raises NotTaken for what its name and size rule out, and NotFetched."""
@@ -210,44 +256,13 @@ class HandIns:
         return text(f"fetch_{error.trouble}", language, limit=size)
 
 
-def _told(
-    kept: Kept, understood: Understood, old: Kept | None, lowest: str, language: Language
-) -> str:
-    """What was understood of a file, as a list under its title."""
-    names = [literal(name) for name in understood.sections[:_SECTIONS]]
-    names += ["…"] if len(understood.sections) > _SECTIONS else []
-    count = len(understood.sections)
-    lines = [
-        text("file_sections", language, count=count, names="; ".join(names))
-        if count
-        else text("file_no_sections", language),
-        text("file_passages", language, count=understood.passages),
-    ]
-    for message in understood.problems[:_NOTES]:
-        lines.append(text("file_problem", language, what=literal(problem(message, language))))
-    if understood.masked:
-        lines.append(text("file_masked", language, count=understood.masked))
-    if old is not None:
-        date = old.added_at.date().isoformat()
-        lines.append(text("file_replaces", language, id=old.id, date=date))
-    lines.append(readers(kept, language))
-    if old is None and kept.audience != lowest:
-        lines.append(text("file_more_readers", language, level=lowest))
-    head = text(
-        "file_draft", language, title=literal(kept.title), name=_named(kept.name), id=kept.id
-    )
-    return "\n".join([head, "", *(f"- {line}" for line in lines)])
-
-
 def _left(name: str, why: str, language: Language) -> str:
-    return "- " + text("file_left", language, name=_named(name), why=why)
+    return text("file_left", language, name=_named(name), why=why)
 
 
 def _reason(skipped: Skipped, language: Language) -> str:
     key = f"skip_{skipped.reason}"
     told = text(key, language) if known(key) else literal(skipped.reason)
-    if skipped.reason == Reason.UNSUPPORTED:
-        return f"{told}. {text('formats', language)}"
     detail = literal(problem(skipped.detail, language))
     return f"{told} ({detail})" if detail else told
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.app import Library
 from bot.errors import SourceError
@@ -16,7 +16,8 @@ from bot.kept import NAMES
 from bot.library import reading
 from bot.ports import Skipped, SourceFile
 from bot.settings import Settings
-from graph.model import SourceType
+from bot.twins import Probe, probes
+from graph.model import Access, SourceType
 
 _REMEDIES: dict[str, str] = {
     Reason.NO_TEXT: "Hand in a file with text in it; a scan needs a text layer.",
@@ -40,13 +41,16 @@ class NotTaken(SourceError):
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What a document would be: its sections in order, what was masked or could not be read."""
+    """What a document would be: its sections in order, what was masked or could not be read, who
+    may read it. `probes` are what to look for elsewhere."""
 
     title: str
     sections: tuple[str, ...]
     passages: int
     problems: tuple[str, ...] = ()
     masked: int = 0
+    access: Access = field(default_factory=Access)
+    probes: tuple[Probe, ...] = ()
 
     def lines(self) -> list[str]:
         found = [f"title: {self.title}", f"sections: {len(self.sections)}"]
@@ -78,6 +82,8 @@ def _understand(library: Library, kind: SourceType, file: SourceFile) -> Underst
             for item in found.problems
         ),
         masked=len(found.masked),
+        access=found.access,
+        probes=probes(found),
     )
 
 

@@ -1,8 +1,9 @@
 """An index of which only some sources may be read: what a reading policy names.
 
 A store filters by access, not by the name of a source, so what it finds is filtered here, from
-more candidates than were asked for. A text that several sources hold is stored once: where the
-first of them is closed, the passage is shown as the open one has it.
+more candidates than were asked for, and from more of them again while too few are open. A text that
+several sources hold is stored once: where the first of them is closed, the passage is shown as the
+open one has it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from graph.model import Document, Passage, Scope
 from graph.ports import Candidate, Retriever, Search
 from graph.profile import Profile
 
-_WIDER = 8  # times the candidates: what closed sources take away
+_WIDER = (8, 64, 512)  # times the candidates: what closed sources take away
 
 
 class Narrowed(Retriever):
@@ -28,13 +29,24 @@ class Narrowed(Retriever):
         return await self._retriever.profile()
 
     async def search(self, search: Search, scope: Scope) -> Sequence[Candidate]:
-        wider = replace(
-            search,
-            dense_limit=search.dense_limit * _WIDER,
-            lexical_limit=search.lexical_limit * _WIDER,
-        )
         found: list[Candidate] = []
-        for candidate in await self._retriever.search(wider, scope):
+        seen = 0
+        for times in _WIDER:
+            wider = replace(
+                search,
+                dense_limit=search.dense_limit * times,
+                lexical_limit=search.lexical_limit * times,
+            )
+            candidates = await self._retriever.search(wider, scope)
+            found = await self._open_ones(candidates, scope)
+            if len(found) >= search.dense_limit or len(candidates) == seen:
+                break
+            seen = len(candidates)
+        return found
+
+    async def _open_ones(self, candidates: Sequence[Candidate], scope: Scope) -> list[Candidate]:
+        found: list[Candidate] = []
+        for candidate in candidates:
             passage = await self._open(candidate.passage, scope)
             if passage is not None:
                 found.append(replace(candidate, passage=passage))

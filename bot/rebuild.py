@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from bot.adopting import Adopting
+from bot.adopting import Adopting, Renewing
 from bot.app import Library
 from bot.engines import REBUILT
 from bot.errors import IndexIncompatible
@@ -80,7 +80,12 @@ async def _switch(
     """In one step where the store can do that; else as a copy, without embedding again."""
     if isinstance(index, Adopting):
         await index.adopt(path)
-    elif await beside.sources():
+    elif not await beside.sources():
+        return
+    elif isinstance(index, Renewing):
+        async with index.renewed() as fresh:
+            await Migration(beside, fresh).run(progress)
+    else:
         await Migration(beside, index).run(progress, overwrite=True)
 
 

@@ -54,7 +54,12 @@ from bot.settings_reading import Environment, explained, read_toml, stripped
 from bot.source_settings import GitSettings, SourceSettings
 from bot.telemetry_settings import TelemetrySettings
 from bot.upload_settings import UploadSettings
-from bot.weaviate_settings import WeaviateSettings, distinct_doors, grpc_address
+from bot.weaviate_settings import (
+    WeaviateSettings,
+    distinct_doors,
+    grpc_address,
+    tenant_of_weaviate,
+)
 from graph.policy import Limits, Policy
 
 PREFIX = "BELAY_"
@@ -240,8 +245,9 @@ class Settings(BaseSettings):
         return self
 
     @model_validator(mode="after")
-    def two_doors_of_weaviate(self) -> Settings:
+    def a_way_into_weaviate(self) -> Settings:
         distinct_doors(self.weaviate_url, self.weaviate_grpc)
+        tenant_of_weaviate(self.weaviate, self.access.tenant)
         return self
 
     @model_validator(mode="after")

@@ -13,6 +13,7 @@ async def create(
     key: str = "",
     shelf: str = "Documents",
     prefix: str = "Belay",
+    tenant: str = "",
     replicas: int = 1,
     shards: int = 0,
     consistency: Consistency = "quorum",
@@ -29,6 +30,6 @@ async def create(
         grpc=grpc,
         key=key,
         shelf=shelf,
-        layout=Layout(prefix, replicas, shards, consistency),
+        layout=Layout(prefix, replicas, shards, consistency, tenant),
         waits=Waits(start_timeout, query_timeout, write_timeout),
     )

@@ -8,13 +8,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import Any
+from uuid import UUID
 
 from weaviate.classes.data import DataObject
 from weaviate.classes.query import Filter
 
-from adapters.weaviate.paging import everything, insert
+from adapters.weaviate.collections import Collections
+from adapters.weaviate.paging import delete_all, everything, insert
 from adapters.weaviate.rows import object_id, record_to_json, source_from_json, spot
-from adapters.weaviate.schema import SCHEMA, Collections
+from adapters.weaviate.schema import SCHEMA
 from bot.ports import SourceRecord
 
 
@@ -42,10 +44,11 @@ class Stamp:
 
 
 class Facts:
-    """Small objects, each replaced as a whole."""
+    """Small objects of one generation, each replaced as a whole."""
 
     def __init__(self, collections: Collections) -> None:
         self._collections = collections
+        self._generation = collections.generation
 
     async def tools(self) -> Tools:
         found = await self._read("tools", "", ("data",))
@@ -73,11 +76,11 @@ class Facts:
         await self._save("profile", "", b64encode(data).decode(), json.dumps(asdict(stamp)))
 
     async def forget_profile(self) -> None:
-        await self._collections.facts.data.delete_by_id(object_id("profile", ""))
+        await self._collections.facts.data.delete_by_id(self._id("profile", ""))
 
     async def sources(self) -> list[SourceRecord]:
         """By name."""
-        wanted = Filter.by_property("kind").equal("source")
+        wanted = Filter.by_property("kind").equal(self._kind("source"))
         found = await everything(self._collections.facts, wanted, ("data",))
         records = [source_from_json(item.properties["data"]) for item in found]
         return sorted(records, key=lambda record: record.name)
@@ -86,15 +89,34 @@ class Facts:
         await self._save("source", record.name, record_to_json(record))
 
     async def forget_source(self, name: str) -> None:
-        await self._collections.facts.data.delete_by_id(object_id("source", name))
+        await self._collections.facts.data.delete_by_id(self._id("source", name))
+
+    async def forget_all(self) -> None:
+        """Of the first generation the tools stay: an earlier version of Belay, which looks for
+        them there, reads in them that it is too old."""
+        kinds = [self._kind("profile"), self._kind("source")]
+        kinds += [self._kind("tools")] if self._generation else []
+        wanted = Filter.by_property("kind").contains_any(kinds)
+        await delete_all(self._collections.facts, wanted)
 
     async def _read(self, kind: str, name: str, names: tuple[str, ...]) -> Mapping[str, Any]:
         found = await self._collections.facts.query.fetch_object_by_id(
-            object_id(kind, name), return_properties=list(names)
+            self._id(kind, name), return_properties=list(names)
         )
         return found.properties if found else {}
 
     async def _save(self, kind: str, name: str, data: str, stamp: str = "") -> None:
-        identity = object_id(kind, name)
-        properties = {"kind": kind, "spot": spot(identity), "stamp": stamp, "data": data}
+        identity = self._id(kind, name)
+        properties = {
+            "kind": self._kind(kind),
+            "spot": spot(identity),
+            "stamp": stamp,
+            "data": data,
+        }
         await insert(self._collections.facts, [DataObject(properties=properties, uuid=identity)])
+
+    def _id(self, kind: str, name: str) -> UUID:
+        return object_id(self._kind(kind), name)
+
+    def _kind(self, kind: str) -> str:
+        return f"{kind}-{self._generation}" if self._generation else kind

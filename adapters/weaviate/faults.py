@@ -50,11 +50,21 @@ _FULL: Words = (
     "Weaviate has no room left: {url}. Questions are still answered.",
     "Give the server more disk or memory, and run `belay sync` again.",
 )
+_NO_TENANT: Words = (
+    "Weaviate has no tenant for this team any more: {url}.",
+    "Restart the bot, which makes it again, and run `belay sync`; or take a backup back.",
+)
+_INACTIVE: Words = (
+    "The tenant of this team is not active in Weaviate: {url}.",
+    "Activate it, or restart the bot, which does; `belay doctor` shows its state.",
+)
 _CLOSED: Words = ("The index in Weaviate is closed: {url}.", "Open it again.")
 _OTHER: Words = ("Weaviate could not do this: {url} ({detail}).", "Look into the server's log.")
 
 # Phrases of the server, from its shard, disk and authorisation modules (1.27 to 1.39).
 _PHRASES: tuple[tuple[str, Words], ...] = (
+    ("tenant not found", _NO_TENANT),
+    ("tenant not active", _INACTIVE),
     ("read-only", _READ_ONLY),
     ("readonly", _READ_ONLY),
     ("no space left", _FULL),

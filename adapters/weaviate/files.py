@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from weaviate.classes.data import DataObject
 from weaviate.classes.query import Filter
 
+from adapters.weaviate.collections import Collections
 from adapters.weaviate.paging import delete_all, everything, groups, insert
 from adapters.weaviate.rows import exact, file_from_json, object_id, record_to_json, spot
-from adapters.weaviate.schema import Collections
 from bot.ports import FileRecord
 from graph.model import Document
 

@@ -52,6 +52,7 @@ class Layout:
     replicas: int = 1  # copies of each shard, on as many nodes
     shards: int = 0  # 0: as many as there are nodes
     consistency: Consistency = "quorum"  # how many copies confirm a read or a write
+    tenant: str = ""  # of Weaviate, in collections that teams share; "": collections of its own
 
 
 @dataclass(frozen=True, slots=True)

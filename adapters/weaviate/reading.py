@@ -9,10 +9,11 @@ from typing import Any
 
 from weaviate.classes.query import Filter
 
+from adapters.weaviate.collections import Collections
 from adapters.weaviate.files import Files, Held
 from adapters.weaviate.paging import PAGE, everything, groups
 from adapters.weaviate.rows import candidate, document_key, document_of, passage, stored
-from adapters.weaviate.schema import CHUNK_NAMES, Collections
+from adapters.weaviate.schema import CHUNK_NAMES
 from adapters.weaviate.scopes import Where, admitted, findable
 from bot.ports import Stored
 from graph.model import LANGUAGES, Document, Passage, Scope

@@ -5,21 +5,16 @@ stems nothing, drops no words, and keeps identifiers whole. What is compared exa
 tokenizer `field`. Vectors come with the objects and are compared by their inner product, as they
 have unit length; the server keeps them as they are, without quantization.
 
-The tenant is a property like the other access rules, not one of Weaviate's tenants: one sync, one
-count and one profile cover the whole index, and shards can be spread over nodes. Teams that must
-not share an index have a prefix each.
+The tenant of an access rule is a property like the others, and every search filters by it. Whole
+indexes are parted by a prefix of their collections, or by Weaviate's own tenants: collections.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from weaviate import WeaviateAsyncClient
 from weaviate.classes.config import (
     Configure,
-    ConsistencyLevel,
     DataType,
     Property,
     StopwordsPreset,
@@ -28,14 +23,14 @@ from weaviate.classes.config import (
 )
 from weaviate.collections.classes.types import WeaviateProperties
 from weaviate.collections.collection import CollectionAsync
-from weaviate.exceptions import UnexpectedStatusCodeError
 
 from adapters.weaviate.options import Layout
 
-SCHEMA = 2
+SCHEMA = 3
 """Kept with the index's own facts; grows with every change of the collections.
 
-2: `access`, `content` and `parts`, for copies of the index; see adapters/weaviate/earlier.py."""
+2: `access`, `content` and `parts`, for copies of the index; see adapters/weaviate/earlier.py.
+3: generations, which an earlier version does not follow; see adapters/weaviate/generations.py."""
 
 Collection = CollectionAsync[WeaviateProperties, None]
 
@@ -110,20 +105,43 @@ _FILE = (
     _kept("data"),
 )
 _FACT = (_exact("kind"), _number("spot"), _kept("stamp"), _kept("data"))
-_PROPERTIES = {"Chunks": _CHUNK, "Files": _FILE, "Facts": _FACT}
+PROPERTIES = {"Chunks": _CHUNK, "Files": _FILE, "Facts": _FACT}
 
 
-def _traits(found: Any) -> tuple[object, ...]:
+def traits(found: Any) -> tuple[object, ...]:
     """What of a stored property decides how it is searched in."""
     return found.data_type, found.tokenization, found.index_filterable, found.index_searchable
 
 
-def _made(item: Property) -> tuple[object, ...]:
+def made(item: Property) -> tuple[object, ...]:
     """The same of a property that this module makes: the server sets what is left open."""
     words = item.dataType in (DataType.TEXT, DataType.TEXT_ARRAY)
     tokenization = item.tokenization or (Tokenization.WORD if words else None)
     filterable = item.indexFilterable is not False
     return item.dataType, tokenization, filterable, words and item.indexSearchable is not False
+
+
+def config(part: str, layout: Layout) -> dict[str, Any]:
+    """How the collection of a part is made."""
+    return {
+        "properties": list(PROPERTIES[part]),
+        "inverted_index_config": Configure.inverted_index(stopwords_preset=StopwordsPreset.NONE),
+        "vector_config": _vectors() if part == "Chunks" else _no_vectors(),
+        "replication_config": Configure.replication(factor=layout.replicas),
+        **_shards(layout),
+    }
+
+
+def _shards(layout: Layout) -> dict[str, Any]:
+    """A tenant is one shard: the server takes no number of shards beside tenants."""
+    if not layout.tenant:
+        return {"sharding_config": Configure.sharding(desired_count=layout.shards or None)}
+    tenants = Configure.multi_tenancy(auto_tenant_creation=False, auto_tenant_activation=True)
+    return {"multi_tenancy_config": tenants}
+
+
+def _no_vectors() -> Any:
+    return Configure.Vectors.self_provided(vector_index_config=Configure.VectorIndex.flat())
 
 
 def _vectors() -> Any:
@@ -132,89 +150,3 @@ def _vectors() -> Any:
             distance_metric=VectorDistances.DOT, quantizer=Configure.VectorIndex.Quantizer.none()
         )
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Collections:
-    """The three collections of one index, named `<prefix><shelf>Chunks` and so on."""
-
-    client: WeaviateAsyncClient
-    layout: Layout
-    shelf: str
-
-    @property
-    def chunks(self) -> Collection:
-        return self._used("Chunks")
-
-    @property
-    def files(self) -> Collection:
-        return self._used("Files")
-
-    @property
-    def facts(self) -> Collection:
-        return self._used("Facts")
-
-    async def ensure(self) -> None:
-        """Makes those that are missing."""
-        for part in _PROPERTIES:
-            if not await self.client.collections.exists(self._name(part)):
-                await self._create(part)
-
-    async def strange(self) -> str:
-        """The first property that is not as this module makes it, as `COLLECTION.PROPERTY`; ""
-        when all are. One that an earlier schema did not have is not strange."""
-        for part, wanted in _PROPERTIES.items():
-            known = await self._known(part)
-            for item in wanted:
-                if item.name in known and _traits(known[item.name]) != _made(item):
-                    return f"{self._name(part)}.{item.name}"
-        return ""
-
-    async def complete(self) -> None:
-        """Adds the properties that an earlier schema did not have."""
-        for part, wanted in _PROPERTIES.items():
-            known = await self._known(part)
-            for item in wanted:
-                if item.name not in known:
-                    await self._used(part).config.add_property(item)
-
-    async def _known(self, part: str) -> Mapping[str, Any]:
-        config = await self._used(part).config.get()
-        return {item.name: item for item in config.properties}
-
-    async def renew(self, *parts: str) -> None:
-        """Empties these, whatever they hold; vectors may have another dimension then."""
-        for part in parts:
-            await self.client.collections.delete(self._name(part))
-            await self._create(part)
-
-    async def drop(self) -> None:
-        for part in _PROPERTIES:
-            await self.client.collections.delete(self._name(part))
-
-    def _used(self, part: str) -> Collection:
-        level = ConsistencyLevel[self.layout.consistency.upper()]
-        return self.client.collections.use(self._name(part)).with_consistency_level(level)
-
-    def _name(self, part: str) -> str:
-        return f"{self.layout.prefix}{self.shelf}{part}"
-
-    async def _create(self, part: str) -> None:
-        try:
-            await self.client.collections.create(
-                self._name(part),
-                properties=list(_PROPERTIES[part]),
-                inverted_index_config=Configure.inverted_index(
-                    stopwords_preset=StopwordsPreset.NONE
-                ),
-                vector_config=_vectors()
-                if part == "Chunks"
-                else Configure.Vectors.self_provided(
-                    vector_index_config=Configure.VectorIndex.flat()
-                ),
-                replication_config=Configure.replication(factor=self.layout.replicas),
-                sharding_config=Configure.sharding(desired_count=self.layout.shards or None),
-            )
-        except UnexpectedStatusCodeError:
-            if not await self.client.collections.exists(self._name(part)):
-                raise  # else another replica was faster

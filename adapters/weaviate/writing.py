@@ -19,12 +19,12 @@ from uuid import UUID
 
 from weaviate.classes.query import Filter
 
+from adapters.weaviate.collections import Collections
 from adapters.weaviate.facts import Facts
 from adapters.weaviate.faults import FAULTS
 from adapters.weaviate.files import Files
 from adapters.weaviate.paging import BATCH, delete_all, everything, groups, insert
 from adapters.weaviate.rows import ChunkRow, chunk_rows, document_key, document_of, exact
-from adapters.weaviate.schema import Collections
 from adapters.weaviate.scopes import Where
 from bot.ports import Chunk, FileRecord
 from graph.model import Document

@@ -27,6 +27,7 @@ from bot.roll import opened_roll
 from bot.seen import true_states
 from bot.settings import Settings, config_path, unknown_variables
 from bot.shared import shared_server
+from bot.sync_lead import ONE_MACHINE, unguarded
 from bot.terminal import Terminal
 from graph.errors import GraphError
 from graph.model import SourceType
@@ -68,9 +69,8 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
             yield Finding(name, "bad", redact(str(error)), error.remedy)
         except GraphError as error:
             yield Finding(name, "bad", redact(str(error)))
-    if settings.redis_url:
-        for finding in await _redis(settings):
-            yield finding
+    for finding in await _shared(settings):
+        yield finding
     if configured(settings):
         for finding in await _messengers(settings):
             yield finding
@@ -109,7 +109,13 @@ async def _messengers(settings: Settings) -> list[Finding]:
     return findings
 
 
-async def _redis(settings: Settings) -> Sequence[Finding]:
+async def _shared(settings: Settings) -> Sequence[Finding]:
+    """What several machines share, and what keeps them apart."""
+    if unguarded(settings):
+        message = "Weaviate without Redis: nothing keeps two machines from syncing at once"
+        return [Finding("sync", "note", message, ONE_MACHINE)]
+    if not settings.redis_url:
+        return []
     try:
         async with shared_server(settings, wait=False) as server:
             return await server.check()

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from bot.engines import FILES, Content, Engine, open_store, reachable
 from bot.errors import SettingsError, SourceError
+from bot.fenced import behind
 from bot.ingest.lock import held
 from bot.library import LOCK_FILE as SYNC_LOCK
 from bot.migration import Copied, Migration
 from bot.session_runs import LOCK_FILE as SESSIONS_LOCK
+from bot.session_runs import TASK as SESSIONS_TASK
 from bot.settings import Settings
+from bot.sync_lead import TASK as SYNC_TASK
+from bot.sync_lead import sole
 from bot.terminal import Terminal
 
+_TASKS = {Content.DOCUMENTS: SYNC_TASK, Content.SESSIONS: SESSIONS_TASK}
 _NEXT: Final = {
     Engine.WEAVIATE: "Keep BELAY_WEAVIATE_URL set, and the bot answers from there; the files in "
     "{home} stay as they are.",
@@ -26,7 +32,7 @@ _NEXT: Final = {
 async def migrate(
     settings: Settings, terminal: Terminal, origin: Engine, target: Engine, overwrite: bool
 ) -> None:
-    """Nobody syncs meanwhile. Raises BotError."""
+    """Nobody syncs meanwhile, on this machine or another. Raises BotError."""
     if origin is target:
         raise SettingsError(
             f"--from and --to are both {origin}.", "Name the other one: sqlite or weaviate."
@@ -35,13 +41,26 @@ async def migrate(
         reachable(settings, engine)
     if origin is Engine.SQLITE:
         _there(settings.home)
-    async with AsyncExitStack() as stack:
-        for lock in (SYNC_LOCK, SESSIONS_LOCK):
-            stack.enter_context(held(settings.home / lock))
-        for content in _contents(settings, origin):
-            migration = await _opened(stack, settings, (origin, target), content)
-            await _one(migration, terminal, content, overwrite)
+    with held(settings.home / SYNC_LOCK), held(settings.home / SESSIONS_LOCK):
+        await _copy(settings, terminal, (origin, target), overwrite)
     terminal.note(_NEXT[target].format(home=settings.home))
+
+
+async def _copy(
+    settings: Settings, terminal: Terminal, engines: tuple[Engine, Engine], overwrite: bool
+) -> None:
+    """No other machine syncs, or indexes what was said, meanwhile."""
+    async with AsyncExitStack() as stack:
+        leads = {
+            content: await stack.enter_async_context(sole(settings, task))
+            for content, task in _TASKS.items()
+        }
+        for content in _contents(settings, engines[0]):
+            migration = await _opened(stack, settings, engines, content)
+            lead = leads[content]
+            if lead is not None:
+                migration = replace(migration, target=behind(migration.target, lead))
+            await _one(migration, terminal, content, overwrite)
 
 
 def _there(home: Path) -> None:

@@ -20,6 +20,7 @@ from bot.progress import Silent
 from bot.scheduled_syncs import ScheduledSyncs
 from bot.schedules import Schedules, opened_schedules
 from bot.settings import Settings
+from bot.sync_lead import ONE_MACHINE, unguarded
 from bot.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -106,6 +107,8 @@ async def _answer(
     from bot.stores import chosen_stores
 
     settings = app.settings
+    if unguarded(settings):
+        terminal.note(f"BELAY_WEAVIATE_URL without BELAY_REDIS_URL: {ONE_MACHINE}")
     if not (await app.index.info()).chunks:
         terminal.note(NOTHING_INDEXED)
 

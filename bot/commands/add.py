@@ -60,15 +60,18 @@ async def add(call: Call) -> Reply | Ask:
         language = language_of("", event.language)
     if curating is None or call.scope is None:
         return Reply(text("keeping_off", language), private=True)
-    files, others = curating.given(event)
+    given = curating.hand_ins.given(event)
     if not await curating.may(event.person):
         return await curating.refusal(event, language)
     if is_blank(event.text):
-        return Reply(text("add_how", language, names=_names([f.name for f in files], language)))
-    if not files:
-        return Reply(_nothing(others, language), private=True)
+        return Reply(
+            text("add_how", language, names=_names([file.name for file in given.files], language))
+        )
+    if not given.files:
+        return Reply(_nothing(given.others, language), private=True)
     found = _LEVEL.search(event.text)
-    return await curating.hand_ins(event, files, found[1] if found else "", language)
+    level = found[1] if found else ""
+    return await curating.hand_ins(event, given, language, level=level, progress=call.progress)
 
 
 def _nothing(others: Sequence[str], language: Language) -> str:

@@ -188,6 +188,7 @@ async def test_searches_beyond_the_rate_are_refused_without_a_request(proxy: Web
 async def test_wb04_a_failing_backend_is_reported_once(
     proxy: WebProxy, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """WB-04: one line of the log, however often it is asked."""
     proxy.pages[DUCKDUCKGO] = Page(body="")
     proxy.pages[MOJEEK] = Page(hangs=True)
     proxy.pages[BRAVE] = Page()
@@ -214,11 +215,13 @@ async def test_wb04_a_failing_backend_is_reported_once(
     ],
 )
 def test_wb04_regions_are_normalised(given: str, used: str) -> None:
+    """WB-04: one spelling for all backends."""
     assert normalised_region(given) == used
 
 
 @pytest.mark.parametrize("region", ["mars", "zz-zz", "ru-", "ru-ru-ru", "../etc", "ru ru"])
 def test_wb04_an_unknown_region_is_refused_at_the_start(region: str) -> None:
+    """WB-04: before anybody asks."""
     with pytest.raises(SettingsError, match="region") as refused:
         create(region=region)
     assert "ru-ru" in refused.value.remedy

@@ -122,6 +122,17 @@ async def test_a_revoked_token_ends_the_place_and_is_no_trouble_of_the_file() ->
             await platform.download(file, LIMIT)
 
 
+async def test_a_mention_that_comes_without_its_files_gets_them() -> None:
+    """The same message is told as a mention and as a message; whichever comes first counts."""
+    async with office() as at:
+        file = at.server.file("plan.md", DATA, mimetype="text/markdown")
+        ts = at.server.posted(at.ops, at.ann, f"{MENTION} add this", files=[file])
+        told = {"type": "app_mention", "user": at.ann.id, "channel": at.ops.id, "ts": ts}
+        await at.server.tell(at.ops, {**told, "event_ts": ts, "text": f"{MENTION} add this"})
+        await at.answered(at.ops)
+        assert [(each.name, each.message_id) for each in at.seen[0].files] == [("plan.md", ts)]
+
+
 async def test_a_thread_tells_of_the_files_that_came_last() -> None:
     async with office() as at:
         files = [at.server.file(f"{n}.md", DATA, mimetype="text/markdown") for n in range(3)]

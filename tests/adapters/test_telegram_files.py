@@ -131,6 +131,14 @@ async def test_a_server_of_ones_own_gives_any_size_from_its_disk(tmp_path: Path)
         assert error.trouble is Trouble.TOO_LARGE
 
 
+@pytest.mark.parametrize(("named", "state"), [("here", "ok"), ("nowhere", "bad")])
+async def test_the_doctor_looks_for_the_folder(tmp_path: Path, named: str, state: str) -> None:
+    (tmp_path / "here").mkdir()
+    async with telegram(str(tmp_path / named)) as (_, platform):
+        [found] = [each for each in await platform.check() if named in each.message]
+        assert (found.state, bool(found.remedy)) == (state, state == "bad")
+
+
 @pytest.mark.parametrize("named", ["", "elsewhere"])
 async def test_no_other_file_of_this_machine_is_read(tmp_path: Path, named: str) -> None:
     folder = tmp_path / "private"

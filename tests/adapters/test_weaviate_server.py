@@ -143,7 +143,7 @@ async def test_an_index_of_schema_1_is_brought_up_without_embedding(
     await facts.save_tools(replace(await facts.tools(), schema=1))
     for _ in range(2):
         again = await open_weaviate(shelf)
-        assert (await again.info()).details["schema"] == "2"
+        assert (await again.info()).details["schema"] == "3"
         found = [item.chunk for item in await again.stored("runbooks", "orders/db.md")]
         await again.close()
         assert [(item.access, item.content_hash, item.fields) for item in found] == [

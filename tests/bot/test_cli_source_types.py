@@ -7,7 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cli_kit import Belay
+from cli_kit import BELAY, Belay
+from mcp import StdioServerParameters
+from mcp.client.client import Client
+from mcp.client.stdio import stdio_client
 
 QUESTION = "which port does the ledger listen on"
 PORTS = {"folder": "4101", "repo": "4202", "upload": "4303", "manual": "4404", "vault": "4505"}
@@ -49,9 +52,13 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Belay:
 
 
 @pytest.mark.parametrize("kind", sorted(PORTS))
-def test_each_type_answers_by_itself(team: Belay, kind: str) -> None:
+def test_each_type_is_found_by_itself(team: Belay, kind: str) -> None:
     found = team("search", QUESTION, "--type", kind, "--json")
     assert [hit["source_type"] for hit in found.json] == [kind]
+
+
+@pytest.mark.parametrize("kind", ["repo", "vault"])
+def test_an_answer_is_of_the_type_alone(team: Belay, kind: str) -> None:
     answer = team("ask", QUESTION, "--type", kind, "--json").json
     assert PORTS[kind] in answer["text"]
     assert {item["passage"]["source_type"] for item in answer["citations"]} == {kind}
@@ -87,3 +94,24 @@ def test_a_type_without_sources_answers_nothing(indexed: Belay) -> None:
     ended = indexed("ask", "what is the bank cut-off for payouts", "--type", "vault", "--json")
     assert (ended.json["outcome"], ended.json["citations"]) == ("not_found", [])
     assert "vault" in indexed("sources", "--type", "vault").err
+
+
+async def test_agents_read_the_types_that_the_policy_opens(team: Belay) -> None:
+    """By search and by id; a client that names another type opens nothing."""
+    every = {hit["source_type"]: hit["id"] for hit in team("search", QUESTION, "--json").json}
+    assert set(every) == set(PORTS)
+    allowed = team.with_(MCP__TYPES="repo,manual")
+    process = StdioServerParameters(
+        command=str(BELAY), args=["mcp"], env=allowed.environment(), cwd=str(team.home.parent)
+    )
+    async with Client(stdio_client(process)) as client:
+        for kind, name in every.items():
+            arguments = {"query": QUESTION, "source_type": kind, "top_k": 20}
+            result = await client.call_tool("query_knowledge", arguments)
+            assert result.structured_content is not None
+            hits = result.structured_content["results"]
+            open_ = kind in ("repo", "manual")
+            assert [hit["source_type"] for hit in hits] == [kind] * open_
+            document = await client.call_tool("get_document", {"id": name})
+            assert document.is_error is not open_
+            assert (PORTS[kind] in str(document.content)) is open_

@@ -15,18 +15,25 @@ from adapters.weaviate import create
 
 AWAY = {"WEAVIATE_URL": "http://127.0.0.1:9", "WEAVIATE__START_TIMEOUT": "0.1"}
 PAGE = "# Zebra\n\nThe zebra service listens on port 4711.\n"
+TO_SQLITE = ("--from", "weaviate", "--to", "sqlite")
 QUESTION = "Which port does the zebra service listen on?"
 
 
 @pytest.fixture
-def prefix() -> Iterator[str]:
-    """Collections that are gone when the test is."""
+def server() -> Iterator[dict[str, str]]:
+    """Settings of collections that are gone when the test is."""
     prefix = f"BelayTests{uuid4().hex}"
-    yield prefix
+    yield {
+        "WEAVIATE_URL": WEAVIATE_URL,
+        "WEAVIATE_GRPC": WEAVIATE_GRPC,
+        "WEAVIATE_KEY": WEAVIATE_KEY,
+        "WEAVIATE__PREFIX": prefix,
+    }
 
     async def drop() -> None:
-        index = await create(WEAVIATE_URL, grpc=WEAVIATE_GRPC, key=WEAVIATE_KEY, prefix=prefix)
-        await index.drop()
+        index = await create(WEAVIATE_URL, grpc=WEAVIATE_GRPC, key=WEAVIATE_KEY, shelf=prefix)
+        schema = index.collections.client.collections
+        await schema.delete([name for name in await schema.list_all() if prefix in name])
         await index.close()
 
     asyncio.run(drop())
@@ -44,18 +51,37 @@ def test_a_server_that_is_away_is_named(tmp_path: Path, command: tuple[str, ...]
 
 
 @NEEDS_WEAVIATE
-def test_homes_share_what_one_of_them_synced(tmp_path: Path, prefix: str) -> None:
+def test_homes_share_what_one_of_them_synced(tmp_path: Path, server: dict[str, str]) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "zebra.md").write_text(PAGE)
-    server = {
-        "WEAVIATE_URL": WEAVIATE_URL,
-        "WEAVIATE_GRPC": WEAVIATE_GRPC,
-        "WEAVIATE_KEY": WEAVIATE_KEY,
-        "WEAVIATE__PREFIX": prefix,
-    }
     first = Belay(tmp_path / "first").with_(**server)
     assert "1 indexed" in first("sync", str(tmp_path / "docs")).out
     second = Belay(tmp_path / "second").with_(**server)
     assert "4711" in second("ask", QUESTION).out
     assert "answers and takes changes" in second("doctor").out
     assert not list(tmp_path.glob("*/index.db"))
+
+
+@NEEDS_WEAVIATE
+def test_teams_share_collections_and_nothing_else(tmp_path: Path, server: dict[str, str]) -> None:
+    """Each answers from its own documents, before and after it built its index anew."""
+    other = PAGE.replace("4711", "5822")
+    teams = []
+    for name, page in (("acme", PAGE), ("globex", other)):
+        docs = tmp_path / f"docs-{name}"
+        docs.mkdir()
+        (docs / "zebra.md").write_text(page)
+        belay = Belay(tmp_path / name).with_(
+            **server, WEAVIATE__MULTI_TENANCY="true", ACCESS__TENANT=name
+        )
+        assert "1 indexed" in belay("sync", docs).out
+        teams.append(belay)
+    acme, globex = teams
+    rebuilt = acme("sync", "--rebuild")
+    assert rebuilt.code == 0, rebuilt.err
+    for belay, port in ((acme, "4711"), (globex, "5822")):
+        assert port in belay("ask", QUESTION).out
+    assert "tenant 'acme' is active" in acme("doctor").out
+    acme.with_(WEAVIATE__MULTI_TENANCY="false")("sources").failed(6, "with tenants")
+    there = acme("migrate", *TO_SQLITE)
+    assert "1 copied" in there.out, there.err

@@ -37,6 +37,8 @@ class TestAnswering:
     async def test_op_03_two_hundred_questions_two_hundred_answers(
         self, inbox: MemoryInbox, messenger: Messenger, time: Time
     ) -> None:
+        """OP-03: garbage is collected in the middle of each; the work is held by its group."""
+
         async def slow(
             event: Incoming, conversation: Conversation, attempt: int, late: bool
         ) -> None:

@@ -138,7 +138,7 @@ class TestLimits:
     async def test_op_10_a_backlog_is_no_flood(
         self, inbox: MemoryInbox, messenger: Messenger, time: Time
     ) -> None:
-        """Ten questions, a minute apart each, that waited while the bot was down."""
+        """OP-10: ten questions, a minute apart each, that waited while the bot was down."""
         for number in range(10):
             await inbox.put(event(str(number), seconds=60 * number))
         desk = desk_of(inbox, messenger, time, limiter=self.limiter())

@@ -5,20 +5,22 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from index_kit import contents, filled
+from contract.index_kit import contents, filled
 
 from adapters.memory.index import MemoryIndex
 from adapters.memory.leadership import MemoryLeadership
 from adapters.redis.server import Server
 from adapters.sqlite import SqliteIndex
+from bot.adopting import Renewing
 from bot.errors import StorageError, SyncBusy
-from bot.fenced import FencedIndex, fenced
+from bot.fenced import FencedIndex, behind, fenced
 from bot.leadership import LeadLost, leading
-from bot.ports import FileRecord, FileState, SourceRecord
+from bot.ports import FileRecord, FileState, KnowledgeIndex, SourceRecord
 from bot.settings import Settings
 from bot.sync_lead import TASK, sole_writer
 from graph.model import Scope, SourceType
@@ -92,6 +94,36 @@ async def test_a_leader_may_change_what_it_likes() -> None:
         await written.replace("late", GONE, ())
     assert [record.name for record in await index.sources()] == ["late"]
     assert list(await index.records("late")) == ["late.md"]
+
+
+class Beside(MemoryIndex, Renewing):
+    """One that is filled anew in another, which takes its place at the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.taken: KnowledgeIndex | None = None
+
+    @asynccontextmanager
+    async def renewed(self) -> AsyncIterator[KnowledgeIndex]:
+        fresh = MemoryIndex()
+        yield fresh
+        self.taken = fresh
+
+
+async def test_an_index_is_renewed_only_while_the_lead_holds() -> None:
+    leads: dict[str, tuple[object, float]] = {}
+    index = Beside()
+    async with leading(MemoryLeadership(leads), TASK) as lead:
+        written = behind(index, lead)
+        assert isinstance(written, Renewing)
+        async with written.renewed() as fresh:
+            await fresh.save_source(LATE)
+        assert index.taken is not None
+        index.taken = None
+        with pytest.raises(LeadLost):
+            async with written.renewed():
+                leads[TASK] = (object(), float("inf"))
+        assert index.taken is None
 
 
 async def test_a_lead_that_cannot_be_confirmed_is_lost() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from contract.index_chunks import EMBEDDER, KINDS, chunk_of, close_index, open_index, put, record_of
-from index_kit import contents, filled
+from contract.index_kit import contents, filled
 
 from adapters.memory.index import MemoryIndex
 from bot.errors import IndexIncompatible, SourceError, StorageError

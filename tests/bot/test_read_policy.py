@@ -92,6 +92,15 @@ def test_nothing_outside_the_policy_is_found_or_read(
     asyncio.run(run())
 
 
+async def test_a_closed_source_that_is_nearer_hides_no_open_document() -> None:
+    """Hundreds of closed passages fit better than the only open one."""
+    closed = [("hr", f"pool pool pool number {n}", Access()) for n in range(900)]
+    index, _ = await stored([*closed, ("notes", "pool and much else besides", Access())])
+    search = Search(tuple(tokens("pool")), np.array([1.0, 0.0], dtype=np.float32), 2, 2)
+    found = await Narrowed(index, {"notes"}).search(search, Scope())
+    assert [item.passage.source for item in found] == ["notes"]
+
+
 @settings(max_examples=100, deadline=None)
 @given(own=ACCESS, bound=ACCESS, scope=SCOPES)
 def test_a_bound_is_never_widened_by_what_a_document_says(

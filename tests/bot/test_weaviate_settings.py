@@ -11,6 +11,7 @@ from adapters.weaviate.options import Layout, Waits
 from bot.cli.running import secrets
 from bot.errors import SettingsError
 from bot.settings import load
+from bot.weaviate_settings import tenant_of_weaviate
 
 
 @pytest.fixture(autouse=True)
@@ -86,4 +87,38 @@ def test_what_cannot_work_is_refused_by_name(name: str, value: str, named: str) 
 def test_one_port_for_both_doors_is_refused(url: str, grpc: str) -> None:
     set_(URL=url, GRPC=grpc)
     with pytest.raises(SettingsError, match="the same port"):
+        load()
+
+
+def of_team(tenant: str, **section: str) -> None:
+    os.environ["BELAY_ACCESS__TENANT"] = tenant
+    set_(_MULTI_TENANCY="true", **section)
+
+
+@pytest.mark.parametrize("tenant", ["acme", "team-7", "Acme_EU", "a", "x" * 50, "acme_1a", "1"])
+def test_a_team_has_a_tenant_of_its_name(tenant: str) -> None:
+    of_team(tenant)
+    settings = load()
+    assert tenant_of_weaviate(settings.weaviate, settings.access.tenant) == tenant
+
+
+def test_without_multi_tenancy_any_name_will_do() -> None:
+    os.environ["BELAY_ACCESS__TENANT"] = "acme, inc."
+    settings = load()
+    assert tenant_of_weaviate(settings.weaviate, settings.access.tenant) == ""
+
+
+@pytest.mark.parametrize(
+    "tenant", ["default", "acme, inc.", "команда", "x" * 51, "acme_1", "a/b", "acme_2026"]
+)
+def test_a_name_that_cannot_be_a_tenant_is_refused(tenant: str) -> None:
+    """Also the one of every team that names none: they would share an index."""
+    of_team(tenant)
+    with pytest.raises(SettingsError, match=r"\[access\] tenant"):
+        load()
+
+
+def test_a_tenant_has_no_number_of_shards() -> None:
+    of_team("acme", _SHARDS="2")
+    with pytest.raises(SettingsError, match="shards"):
         load()

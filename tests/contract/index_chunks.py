@@ -13,7 +13,7 @@ import pytest
 from adapters.memory.index import MemoryIndex
 from adapters.sqlite import SqliteIndex
 from adapters.weaviate import WeaviateIndex
-from adapters.weaviate.options import Layout
+from adapters.weaviate.options import Layout, Waits
 from bot.ports import Chunk, FileRecord, FileState, KnowledgeIndex
 from graph.model import Access, Language, Passage, Scope
 from graph.ports import Search, Vector
@@ -113,7 +113,11 @@ _NO_SERVER = (
     "BELAY_WEAVIATE_URL=http://127.0.0.1:8080 pytest tests/contract -k weaviate"
 )
 NEEDS_WEAVIATE = pytest.mark.skipif(not WEAVIATE_URL, reason=_NO_SERVER)
-KINDS = ("memory", "sqlite", pytest.param("weaviate", marks=NEEDS_WEAVIATE))
+SERVED = (
+    pytest.param("weaviate", marks=NEEDS_WEAVIATE),
+    pytest.param("weaviate-tenant", marks=NEEDS_WEAVIATE),
+)
+KINDS = ("memory", "sqlite", *SERVED)
 
 
 async def open_index(kind: str, folder: Path) -> KnowledgeIndex:
@@ -124,19 +128,26 @@ async def open_index(kind: str, folder: Path) -> KnowledgeIndex:
     elif kind == "sqlite":
         index = await SqliteIndex.open(folder / "index.db")
     else:
-        index = await open_weaviate(f"Suite{uuid4().hex}")
+        index = await open_weaviate(*place_of(kind))
     await index.begin(*EMBEDDER)
     return index
 
 
-async def open_weaviate(shelf: str) -> WeaviateIndex:
+def place_of(kind: str) -> tuple[str, str]:
+    """A new shelf of a Weaviate server, or a new tenant of a shelf that tests share."""
+    name = uuid4().hex
+    return ("SuiteShared", name) if kind == "weaviate-tenant" else (f"Suite{name}", "")
+
+
+async def open_weaviate(shelf: str, tenant: str = "", waits: Waits | None = None) -> WeaviateIndex:
     """The index `shelf` of the server that the suite was started with."""
     return await WeaviateIndex.open(
         WEAVIATE_URL,
         grpc=WEAVIATE_GRPC,
         key=WEAVIATE_KEY,
         shelf=shelf,
-        layout=Layout(prefix="BelayTests"),
+        layout=Layout(prefix="BelayTests", tenant=tenant),
+        waits=waits,
     )
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from contract.index_chunks import (
     EMBEDDER,
-    NEEDS_WEAVIATE,
+    SERVED,
     by_meaning,
     by_words,
     close_index,
     open_weaviate,
+    place_of,
     put,
 )
 
@@ -26,7 +26,7 @@ STAFF = Scope()
 SENIOR = Scope(levels=frozenset({"staff", "senior"}))
 
 
-@pytest.fixture(params=["sqlite", pytest.param("weaviate", marks=NEEDS_WEAVIATE)])
+@pytest.fixture(params=["sqlite", *SERVED])
 async def replicas(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> AsyncIterator[tuple[KnowledgeIndex, KnowledgeIndex]]:
@@ -35,8 +35,8 @@ async def replicas(
     if request.param == "sqlite":
         one, two = [await SqliteIndex.open(tmp_path / "index.db") for _ in range(2)]
     else:
-        shelf = f"Suite{uuid4().hex}"
-        one, two = [await open_weaviate(shelf) for _ in range(2)]
+        place = place_of(request.param)
+        one, two = [await open_weaviate(*place) for _ in range(2)]
     await one.begin(*EMBEDDER)
     yield one, two
     await two.close()
