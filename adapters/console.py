@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from adapters.lines import lines, nothing
 from bot.progress import Progress
-from bot.terminal import Terminal
+from bot.terminal import Terminal, printable
 
 if TYPE_CHECKING:
     from adapters.screen import Screen
@@ -103,6 +103,7 @@ class Console(Terminal):
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], title: str = "") -> None:
         self._settle()
+        rows = [[printable(cell) for cell in row] for row in rows]
         if self._out.screen is not None:
             self._out.screen.table(columns, rows, title)
         else:

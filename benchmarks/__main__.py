@@ -79,7 +79,7 @@ async def _search(plan: Plan, folder: Path) -> list[Figure]:
 
 
 async def _weaviate(plan: Plan, folder: Path) -> list[Figure]:
-    return await served.costs(folder, max(plan.sizes))
+    return await served.costs(folder, plan.sizes)
 
 
 async def _chat(plan: Plan, folder: Path) -> list[Figure]:

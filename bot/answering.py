@@ -180,7 +180,7 @@ class Answering:
     async def _question(self, event: Incoming, conversation: Conversation, late: bool) -> None:
         scope = await self._access.scope(event)
         if scope is not None and self._desk.curating is not None:
-            self._desk.curating.hand_ins.saw(event)
+            self._desk.curating.saw(event)
         if scope is not None and self._minutes is not None:
             await self._minutes.fill(self._recall, room(event))
         answered = self._recall.last(room(event)) is not None
@@ -220,7 +220,9 @@ class Answering:
             await conversation.say(Reply(words, private=event.private))
             return
         role = await self._role(event, scope)
-        call = Call(event, called.argument, language, role, scope, self._desk)
+        call = Call(
+            event, called.argument, language, role, scope, self._desk, conversation.progress
+        )
         result = _refusal(command, call) or await command.run(call)
         if isinstance(result, Ask):
             assert scope is not None  # a member's command

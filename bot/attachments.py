@@ -15,12 +15,14 @@ from bot.errors import BotError
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file as its message names it: `id` is the platform's, `size` in bytes, 0 when unknown."""
+    """A file as its message names it: `id` is the platform's, `size` in bytes, 0 when unknown.
+    `message_id` is that of the message that brought it."""
 
     id: str
     name: str
     mime: str = ""
     size: int = 0
+    message_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 
 from bot.access import Access, Role
 from bot.app import Library
-from bot.attachments import Attachment
 from bot.auditor import Auditor
 from bot.chat import Incoming, Person, Place, Reply, question_id
 from bot.commands.spoken import spelled
@@ -32,6 +31,7 @@ _NOTE = "note.md"
 _DONE = {"publish": "kept_published", "delete": "kept_deleted", "discard": "kept_discarded"}
 _SHOWN = 1_500  # characters of a draft
 _TITLE = 80  # characters
+_KNOWN = 1_000  # people whose names are remembered
 _ASKED = 5  # people that are named to whoever may not
 
 _log = logging.getLogger(__name__)
@@ -58,6 +58,7 @@ class Curating:
         self._drafts = Drafts(library, access, link=link, now=now)
         self._changes = KeptChanges(library, self._drafts.store)
         self._changing = asyncio.Lock()
+        self._names: dict[str, str] = {}  # of people who were seen lately, by key
         self.hand_ins = HandIns(library, access, self._drafts, fetch, now)
 
     async def may(self, person: Person) -> bool:
@@ -71,12 +72,19 @@ class Curating:
         keys = sorted(self._curators | await self._access.admins())
         platform = event.place.platform
         own = [key.removeprefix(f"{platform}:") for key in keys if key.startswith(f"{platform}:")]
-        here = [Person(platform, name) for name in own[:_ASKED]]
+        here = [
+            Person(platform, name, self._names.get(f"{platform}:{name}", ""))
+            for name in own[:_ASKED]
+        ]
         key = "curators_who" if here else "curators_only"
         return Reply(text(key, language), mentions=tuple(here), private=True)
 
-    def given(self, event: Incoming) -> tuple[Sequence[Attachment], Sequence[str]]:
-        return self.hand_ins.given(event)
+    def saw(self, event: Incoming) -> None:
+        """Remembers the name of whoever wrote, and the files that came along."""
+        self._names[event.person.key] = event.person.name
+        while len(self._names) > _KNOWN:
+            del self._names[next(iter(self._names))]
+        self.hand_ins.saw(event)
 
     async def draft(
         self, event: Incoming, words: str, author: str, language: Language, message_id: str = ""
@@ -100,7 +108,7 @@ class Curating:
         if kept is not None and not kept.draft:
             return Reply(text("note_known", language, id=kept.id), private=True)
         if kept is None:
-            origin = self._drafts.origin(event, message_id)
+            origin = self._drafts.origin(event.place, message_id or event.message_id)
             about = {**self._drafts.rights(scope), "title": title, "origin": origin}
             kept = await self._drafts.add(SourceType.MANUAL, _NOTE, data, event, **about)
         return self._shown(kept, said, language)
@@ -128,7 +136,7 @@ class Curating:
         if scope is None:
             reply = Reply(text("no_access", language), private=True)
         elif not await self.may(event.person):
-            reply = await self.refusal(event, language)
+            reply = Reply(text("curators_only", language), private=True)
         elif match[1] == "k":
             reply = await self.publish(event, scope, match[2], language)
         else:

@@ -87,13 +87,10 @@ class Drafts:
             effective_until=rights.get("expires"),
         )
 
-    def origin(self, event: Incoming, message_id: str = "") -> str:
+    def origin(self, place: Place, message_id: str) -> str:
         """A link to the message, or to the one that begins a thread."""
-        name = message_id or event.message_id
-        place = event.place
-        if place.thread == name:
-            place = replace(place, thread="")
-        return self._link(place, name)
+        begins = place.thread == message_id
+        return self._link(replace(place, thread="") if begins else place, message_id)
 
     def _current(self) -> Sequence[Kept]:
         found = self.store.all()

@@ -14,7 +14,7 @@ from typing import Any
 from bot.access import Access
 from bot.app import Library
 from bot.attachments import Attachment, Download, NotFetched, Trouble
-from bot.chat import Incoming, Reply
+from bot.chat import Incoming, Place, Reply
 from bot.drafts import Drafts, buttons
 from bot.handed_in import NotTaken, Understood, check_name, understand
 from bot.ingest.formats import suffix_of
@@ -27,6 +27,9 @@ from bot.twins import twin
 from bot.understood import Shown
 from bot.upload_texts import problem
 from graph.model import Language, Scope, SourceType
+
+Progress = Callable[[str], Awaitable[None]]
+"""Shows what is being done."""
 
 Fetch = Callable[[str, Attachment, int], Awaitable[Download]]
 """The file of a platform, up to so many bytes. Raises NotFetched."""
@@ -50,6 +53,10 @@ _log = logging.getLogger(__name__)
 async def nothing(_: str, __: Attachment, ___: int) -> Download:
     """Where no files can be fetched."""
     raise NotFetched(Trouble.FORBIDDEN)
+
+
+async def unseen(_: str) -> None:
+    """Where nobody watches."""
 
 
 class ShownFiles:
@@ -78,13 +85,24 @@ def _sender(event: Incoming) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """Files with the place they were sent to, and the names of what came along."""
+
+    place: Place
+    files: Sequence[Attachment] = ()
+    others: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class _Task:
     """What is the same for all files of one message."""
 
     event: Incoming
+    place: Place
     scope: Scope
     rights: dict[str, Any]
     language: Language
+    progress: Progress
 
 
 class HandIns:
@@ -104,18 +122,22 @@ class HandIns:
     def saw(self, event: Incoming) -> None:
         self._shown.saw(event)
 
-    def given(self, event: Incoming) -> tuple[Sequence[Attachment], Sequence[str]]:
-        """The files that a message means, its own before others, and the names of what came with
-        it and is no document."""
-        if event.files or event.attachments:
-            return event.files, event.attachments
-        if event.nearby:
-            return event.nearby, ()
-        last = self._shown.before(event)
-        return (last.files, last.attachments) if last else ((), ())
+    def given(self, event: Incoming) -> Given:
+        """The files that a message means, its own before others."""
+        if event.nearby and not (event.files or event.attachments):
+            return Given(event.place, event.nearby)
+        own = event.files or event.attachments
+        last = event if own else self._shown.before(event) or event
+        return Given(last.place, last.files, last.attachments)
 
     async def __call__(
-        self, event: Incoming, files: Sequence[Attachment], level: str, language: Language
+        self,
+        event: Incoming,
+        given: Given,
+        language: Language,
+        *,
+        level: str = "",
+        progress: Progress | None = None,
     ) -> Reply:
         """Keeps each file that can be read as a draft, and shows what was understood of it.
         `level` is the lowest that may read them, "" for the rights of the place. Raises
@@ -129,28 +151,36 @@ class HandIns:
             here = [name for name in self._drafts.levels if name in scope.levels]
             told = {"level": literal(level), "levels": literal(", ".join(here))}
             return Reply(text("add_level", language, **told), private=True)
-        task = _Task(event, scope, self._drafts.rights(scope, level), language)
-        return await self._all(task, files)
+        rights = self._drafts.rights(scope, level)
+        task = _Task(event, given.place, scope, rights, language, progress or unseen)
+        return await self._all(task, given.files)
 
     async def _all(self, task: _Task, files: Sequence[Attachment]) -> Reply:
         most, language = self._library.settings.uploads.files, task.language
-        shown: list[str] = []
         waiting: list[Kept] = []
+        shown: list[str] = []
+        left: list[str] = []
+        await task.progress(text("stage_read", language))
         for file in files[:most]:
-            batch = waiting[0].id if waiting else ""
-            draft, lines = await self._one(task, file, batch)
-            shown.append(lines)
+            draft, told = await self._one(task, file, waiting)
+            (shown if draft else left).append(told)
             waiting += [draft] if draft else []
-        shown += [
-            "- " + text("file_too_many", language, name=_named(file.name), count=most)
-            for file in files[most:]
-        ]
-        head = text("add_head" if waiting else "add_failed", language)
+        for file in files[most:]:
+            left.append(text("file_too_many", language, name=_named(file.name), count=most))
+        pieces = [text("add_head", language), *shown] if waiting else []
+        if left:
+            head = text("add_left" if waiting else "add_failed", language)
+            pieces += [head, "\n".join(f"- {line}" for line in left)]
+            unread = text(f"skip_{Reason.UNSUPPORTED}", language)
+            pieces += [text("formats", language)] if any(unread in line for line in left) else []
         under = buttons(waiting[0].id, language, several=len(waiting) > 1) if waiting else ()
-        return Reply("\n\n".join([head, *shown]), under)
+        return Reply("\n\n".join(pieces), under)
 
-    async def _one(self, task: _Task, file: Attachment, batch: str) -> tuple[Kept | None, str]:
-        """The draft, if one is waiting now, and what to say of the file."""
+    async def _one(
+        self, task: _Task, file: Attachment, waiting: Sequence[Kept]
+    ) -> tuple[Kept | None, str]:
+        """The draft, if one is waiting now, and what to say of the file. `waiting` are those of the
+        same message."""
         language = task.language
         try:
             name, data = await self._fetched(task.event, file)
@@ -163,12 +193,14 @@ class HandIns:
             return None, _left(file.name, self._why(error, language), language)
         except NotTaken as error:
             return None, _left(file.name, _reason(error.skipped, language), language)
-        found = same(data, here)
-        if found is not None and not found.draft:
+        found = same(data, [kept for kept in here if kept.kind is SourceType.UPLOAD])
+        if found is not None and (not found.draft or found.id in {kept.id for kept in waiting}):
             title = literal(found.title or found.name)
             told = text("file_known", language, name=_named(name), id=found.id, title=title)
-            return None, f"- {told}"
-        fields = {**rights, "title": understood.title, "batch": batch}
+            return None, told
+        origin = self._drafts.origin(task.place, file.message_id or task.event.message_id)
+        batch = waiting[0].id if waiting else ""
+        fields = {**rights, "title": understood.title, "origin": origin, "batch": batch}
         draft = await self._kept(task.event, given, found, fields, here)
         twin = await self._twin(task, understood, old)
         shown = Shown(draft, understood, self._drafts.levels[0], old, twin)
@@ -184,12 +216,11 @@ class HandIns:
     ) -> Kept:
         """A draft of this content: the one that is `found`, or a new one."""
         if found is not None:
-            draft = replace(found, **fields)
+            draft = replace(found, name=file.path, **fields)
             await asyncio.to_thread(self._drafts.store.put, draft)
             return draft
         await self._drop_older(event, file.path, fields["batch"], here)
-        about = {**fields, "origin": self._drafts.origin(event)}
-        return await self._drafts.add(SourceType.UPLOAD, file.path, file.data, event, **about)
+        return await self._drafts.add(SourceType.UPLOAD, file.path, file.data, event, **fields)
 
     async def _twin(self, task: _Task, understood: Understood, old: Kept | None) -> str:
         """The document that says the same already, for people; "" for none."""
@@ -226,14 +257,12 @@ class HandIns:
 
 
 def _left(name: str, why: str, language: Language) -> str:
-    return "- " + text("file_left", language, name=_named(name), why=why)
+    return text("file_left", language, name=_named(name), why=why)
 
 
 def _reason(skipped: Skipped, language: Language) -> str:
     key = f"skip_{skipped.reason}"
     told = text(key, language) if known(key) else literal(skipped.reason)
-    if skipped.reason == Reason.UNSUPPORTED:
-        return f"{told}. {text('formats', language)}"
     detail = literal(problem(skipped.detail, language))
     return f"{told} ({detail})" if detail else told
 

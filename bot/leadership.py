@@ -37,6 +37,9 @@ class Leadership(Protocol):
         """Whether this process still has the lead of that number, which then lasts `seconds` from
         now. A lead that ran out is not renewed, even if nobody else took it."""
 
+    async def held(self, task: str) -> bool:
+        """Whether any process leads."""
+
     async def leave(self, task: str) -> None:
         """Gives the lead up early; nothing happens when this process does not have it."""
 

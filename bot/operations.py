@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 from bot import logs
 from bot.errors import BotError
 from bot.http import Answered, HttpServer
-from bot.ingest.lock import as_seen
-from bot.library import LOCK_FILE
 from bot.meter import Meter, Meters, Silent
 from bot.metrics import Metrics
 from bot.ports import Inbox, KnowledgeIndex, Platform, Receiving, SharedServer, SyncState
 from bot.readiness import Dependency, Health, Readiness, Seen
 from bot.registry import factory
 from bot.schedules import Schedules
+from bot.seen import true_states
 from bot.settings import Settings
 from graph.errors import GraphError
 from graph.model import Question
@@ -79,6 +78,7 @@ class Operations:
         self.meter: Meter = Meters(told if tracer is None else (*told, tracer))
         self._index: KnowledgeIndex | None = None
         self._inbox: Inbox | None = None
+        self._server: SharedServer | None = None
         self._schedules: Schedules | None = None
 
     def follow(self, schedules: Schedules) -> None:
@@ -99,7 +99,7 @@ class Operations:
         server: SharedServer | None = None,
     ) -> None:
         """What the bot answers with, and is looked at from now on."""
-        self._index, self._inbox = index, inbox
+        self._index, self._inbox, self._server = index, inbox, server
         kept = "redis" if server is not None else "sqlite"
         engine = "weaviate" if self._settings.weaviate_url else "sqlite"
         self.readiness.depend(
@@ -139,16 +139,15 @@ class Operations:
             age = (datetime.now(UTC) - oldest).total_seconds() if oldest else 0.0
             self.metrics.see_inbox(await self._inbox.waiting(), max(0.0, age))
         if self._index is not None:
-            lock = self._settings.home / LOCK_FILE
             records = await self._index.sources()
             standings = await self._schedules.standings(records) if self._schedules else []
-            self.metrics.see_sources([as_seen(record, lock) for record in records], standings)
+            seen = await true_states(self._settings, records, self._server)
+            self.metrics.see_sources(seen, standings)
 
     async def _sync(self) -> Seen:
         """How many sources are as they should be, and when the newest sync ended."""
         assert self._index is not None
-        lock = self._settings.home / LOCK_FILE
-        records = [as_seen(record, lock) for record in await self._index.sources()]
+        records = await true_states(self._settings, await self._index.sources(), self._server)
         runs = [record.last_run for record in records if record.last_run is not None]
         last = f", last at {max(runs).isoformat(timespec='seconds')}" if runs else ""
         broken = [r for r in records if r.state in (SyncState.INTERRUPTED, SyncState.FAILED)]

@@ -32,8 +32,7 @@ from bot.groups import PlatformGroups
 from bot.hand_ins import Fetch
 from bot.home import Home, Pages
 from bot.inbox import Desk
-from bot.ingest.lock import as_seen
-from bot.library import LOCK_FILE, readable_sources
+from bot.library import readable_sources
 from bot.meter import Meter
 from bot.minutes import Minutes
 from bot.oncall import Watch, make_watch
@@ -45,6 +44,7 @@ from bot.ports import (
     SourceRecord,
 )
 from bot.roll import make_access
+from bot.seen import true_states
 from bot.session_runs import SessionRuns
 from bot.stores import Stores
 from bot.threads import FollowedThreads
@@ -248,8 +248,7 @@ def _home(app: App, gate: Access) -> Home:
     settings = app.settings
 
     async def sources(scope: Scope) -> Sequence[SourceRecord]:
-        lock = settings.home / LOCK_FILE
-        return [as_seen(record, lock) for record in await readable_sources(app.index, scope)]
+        return await true_states(settings, await readable_sources(app.index, scope), app.server)
 
     return Home(gate, sources, f"{settings.slack.command} ")
 

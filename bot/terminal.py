@@ -8,6 +8,13 @@ from typing import Protocol
 from bot.progress import Progress
 
 
+def printable(text: str) -> str:
+    """One line, whatever a name holds: what moves the cursor is written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(ch if ch.isprintable() else ascii(ch)[1:-1] for ch in text)
+
+
 class Terminal(Protocol):
     """Answers go to standard output, everything about the work to standard error."""
 

@@ -320,5 +320,5 @@ def literal_code(words: str) -> str:
 
 
 def _cut(words: str) -> str:
-    line = " ".join(words.split())
+    line = "".join(filter(str.isprintable, " ".join(words.split())))
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"

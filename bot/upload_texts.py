@@ -45,10 +45,9 @@ SENTENCES: dict[str, dict[Language, str]] = {
         "en": "This is what I understood. Nothing is found until you publish it.",
         "ru": "Вот что я понял. До публикации ничего из этого не находится.",
     },
-    "add_failed": {
-        "en": "Nothing was added.",
-        "ru": "Ничего не добавлено.",
-    },
+    "add_left": {"en": "Not added:", "ru": "Не добавлено:"},
+    "add_failed": {"en": "Nothing was added.", "ru": "Ничего не добавлено."},
+    "stage_read": {"en": "Reading the file …", "ru": "Читаю файл …"},
     "file_draft": {
         "en": "**{title}** ({name}), draft `{id}`",
         "ru": "**{title}** ({name}), черновик `{id}`",
@@ -165,6 +164,10 @@ _RU: Sequence[tuple[re.Pattern[str], str]] = tuple(
         (r"hidden sheet (.*) left out", r"пропущен скрытый лист \1"),
         (r"chart (.*) left out", r"пропущена диаграмма \1"),
         (r"line (\d+): (.*)", r"строка \1: \2"),
+        (r"(.*), an? .*; save it as (.*)", r"\1; сохраните как \2"),
+        (r"(.*), an? .*; export it as (.*)", r"\1; экспортируйте как \2"),
+        (r"(.*), an archive; .*", r"\1, архив; распакуйте его"),
+        (r"it is (?:an? )?(.*)", r"это \1"),
     )
 )
 

@@ -87,15 +87,20 @@ def _refused(path: str, *, export: bool) -> tuple[Reason | None, str]:
 
 
 def _name(member: zipfile.ZipInfo) -> str:
-    """A name in UTF-8 or code page 866 that was not marked as such."""
+    """A name in UTF-8 or in code page 866 or 1251, not marked as such."""
     if member.flag_bits & _UTF8_NAME or member.filename.isascii():
         return member.filename
     raw = member.filename.encode("cp437", "replace")
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
-        name = raw.decode("cp866")
-    return name if any(ord(ch) in _CYRILLIC for ch in name) else member.filename
+        names = [raw.decode(page, "replace") for page in ("cp866", "cp1251")]
+    return next((name for name in names if _is_cyrillic(name)), member.filename)
+
+
+def _is_cyrillic(name: str) -> bool:
+    """Whether its letters are Cyrillic or ASCII, and none is drawn as a frame."""
+    return all(ch.isascii() or ord(ch) in _CYRILLIC for ch in name)
 
 
 def _date(member: zipfile.ZipInfo) -> datetime | None:

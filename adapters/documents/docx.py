@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import io
 import re
+import zipfile
 from typing import Any
+from xml.etree import ElementTree
 
 import mammoth
 from bs4 import BeautifulSoup
@@ -32,6 +34,8 @@ p[style-name='Intense Quote'] => blockquote:fresh
 r[style-name='HTML Code'] => code
 r[style-name='Verbatim Char'] => code
 """
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_OFF = frozenset({"0", "false", "off"})
 _TITLE = re.compile(rb"<(?:\w+:)?title\b[^>]*>([^<]*)</")
 _COMMENT = re.compile(rb"<w:comment[ >]")
 _CHANGED = re.compile(rb"<w:(?:ins|del|moveTo|moveFrom)[ >]")
@@ -41,12 +45,44 @@ _PICTURE = re.compile(rb"<(?:pic:pic|v:imagedata)[ >]")
 def convert(data: bytes, limits: ReadingLimits) -> Converted:
     """The text of the document. Raises Refused, and whatever mammoth trips over."""
     parts = office_parts(data, limits)
+    data, hidden = _without_hidden(data, parts)
     html = mammoth.convert_to_html(
         io.BytesIO(data), style_map=_STYLES, convert_image=mammoth.images.img_element(_no_picture)
     ).value
     soup = BeautifulSoup(html, "html.parser")
     arrange(soup)
-    return Converted(markdown_of(soup), _title(parts), issues=tuple(_issues(parts)))
+    return Converted(markdown_of(soup), _title(parts), issues=(*hidden, *_issues(parts)))
+
+
+def _without_hidden(data: bytes, parts: dict[str, bytes]) -> tuple[bytes, list[Issue]]:
+    """The package without runs that Word does not show ([ECMA-376] 17.3.2.41)."""
+    changed: dict[str, bytes] = {}
+    count = 0
+    for name, part in parts.items():
+        if name.startswith("word/") and b"vanish" in part:
+            root = ElementTree.fromstring(part)  # noqa: S314 - it declares no entities, see above
+            gone = _drop_hidden(root)
+            if gone:
+                count += gone
+                changed[name] = ElementTree.tostring(root, encoding="utf-8")
+    if not changed:
+        return data, []
+    stream = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(stream, "w") as new:
+        for member in old.infolist():
+            new.writestr(member.filename, changed.get(member.filename) or old.read(member))
+    return stream.getvalue(), [Issue(0, f"hidden texts left out: {count}")]
+
+
+def _drop_hidden(root: ElementTree.Element) -> int:
+    count = 0
+    for parent in root.iter():
+        for run in [child for child in parent if child.tag == f"{_W}r"]:
+            mark = run.find(f"{_W}rPr/{_W}vanish")
+            if mark is not None and mark.get(f"{_W}val", "true") not in _OFF:
+                parent.remove(run)
+                count += 1
+    return count
 
 
 def _no_picture(_image: Any) -> dict[str, str]:

@@ -41,6 +41,9 @@ class MemoryLeadership(Leadership):
         self._leads[task] = (self, self._now() + seconds)
         return True
 
+    async def held(self, task: str) -> bool:
+        return self._leads.get(task, (None, 0.0))[1] > self._now()
+
     async def leave(self, task: str) -> None:
         if self._leads.get(task, (None, 0.0))[0] is self:
             del self._leads[task]

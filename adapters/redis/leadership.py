@@ -57,6 +57,9 @@ class RedisLeadership(Leadership):
         values = (self._holder, _milliseconds(seconds), str(number))
         return bool(await self._server.run(_RENEW, self._key(task), *values))
 
+    async def held(self, task: str) -> bool:
+        return bool(await self._server.command("EXISTS", self._key(task)))
+
     async def leave(self, task: str) -> None:
         await self._server.run(_LEAVE, self._key(task), self._holder)
 

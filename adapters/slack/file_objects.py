@@ -18,6 +18,7 @@ def attachments_of(message: Json) -> tuple[Attachment, ...]:
             str(file.get("name") or file.get("title") or "file"),
             str(file.get("mimetype") or ""),
             size_of(file),
+            str(message.get("ts") or ""),
         )
         for file in (files if isinstance(files, list) else ())
         if isinstance(file, dict) and file.get("id")

@@ -49,14 +49,20 @@ class Lookups:
         in_thread = below and event.place.kind != "private"
         to_keep = hands_in(event.text)
         reads = bool(event.attachments) and not to_keep and await self._reads(event)
-        if not (in_thread or reads or (below and to_keep)):
+        if not (in_thread or reads or (to_keep and not event.files and event.place.thread)):
             return event
         backlog = await self._backlogs.of(event, me)
         said = await self._backlogs.quotes(backlog.before, me) if in_thread else ()
         read, unread = await self._files.read(backlog.files if reads else ())
         attachments = unread if reads and backlog.files else event.attachments
-        nearby = _newest(backlog.before)
-        return replace(event, context=(*said, *read), attachments=attachments, nearby=nearby)
+        own = attachments_of({"files": list(backlog.files), "ts": event.message_id})
+        return replace(
+            event,
+            context=(*said, *read),
+            attachments=attachments,
+            files=event.files or own,
+            nearby=_newest(backlog.before),
+        )
 
 
 def _newest(before: Sequence[Json]) -> tuple[Attachment, ...]:

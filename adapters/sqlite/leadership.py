@@ -71,6 +71,12 @@ class SqliteLeadership(Leadership):
         now = self._now()
         return {"task": task, "holder": self._holder, "now": now, "until": now + seconds}
 
+    async def held(self, task: str) -> bool:
+        query = "SELECT 1 FROM leads WHERE task = ? AND until > ?"
+        return await self._file.run(
+            lambda db: db.execute(query, (task, self._now())).fetchone() is not None
+        )
+
     async def leave(self, task: str) -> None:
         def left(db: sqlite3.Connection) -> None:
             db.execute(_LEAVE, (task, self._holder))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+from collections.abc import Sequence
 from http import HTTPStatus
 from pathlib import Path
 
@@ -21,9 +23,12 @@ from adapters.telegram.options import Options
 from adapters.telegram.requests import Refused, Requests, Unclear, Unreadable
 from bot.attachments import Attachment, Download, NotFetched, Trouble
 from bot.errors import PlatformGone
+from bot.ports import Finding
 
 _log = logging.getLogger(__name__)
 
+_CHECK = "telegram"
+_FOLDER = "name the folder of a Bot API server with --local, under the path that it has there"
 _TOO_BIG = "file is too big"
 _OWN_DISK = (
     "the Bot API server keeps files on its disk (--local): name its folder in BELAY_TELEGRAM_FILES"
@@ -54,6 +59,16 @@ class Downloads:
         if data is None:
             raise NotFetched(Trouble.TOO_LARGE)
         return Download(file.name, data)
+
+    async def check(self) -> Sequence[Finding]:
+        """Whether the folder is there, if one is named."""
+        folder = self._folder
+        if folder is None:
+            return ()
+        if await asyncio.to_thread(os.access, folder, os.R_OK | os.X_OK):
+            return (Finding(_CHECK, "ok", f"files of the Bot API server are read from {folder}"),)
+        message = f"BELAY_TELEGRAM_FILES: there is no folder {folder} that can be read"
+        return (Finding(_CHECK, "bad", message, _FOLDER),)
 
     async def _path(self, file: Attachment) -> str:
         try:

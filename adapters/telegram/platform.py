@@ -161,7 +161,8 @@ class Telegram(Platform, Linking, Receiving, Grouping, Downloading):
 
     async def check(self) -> Sequence[Finding]:
         wanted = address(self._hook.url) if self._hook else ""
-        return [found async for found in findings(self._bot, wanted, frozenset(WANTED))]
+        found = [each async for each in findings(self._bot, wanted, frozenset(WANTED))]
+        return [*found, *await self._downloads.check()]
 
     async def close(self) -> None:
         await self._bot.session.close()

@@ -180,7 +180,8 @@ def _files(message: Message | None) -> tuple[Attachment, ...]:
         return ()
     file = message.document
     name = file.file_name or "document"
-    return (Attachment(file.file_id, name, file.mime_type or "", file.file_size or 0),)
+    mime, size, number = file.mime_type or "", file.file_size or 0, str(message.message_id)
+    return (Attachment(file.file_id, name, mime, size, number),)
 
 
 def _press(query: CallbackQuery) -> Incoming | None:

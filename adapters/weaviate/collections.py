@@ -55,19 +55,25 @@ class Collections:
     def of(self, generation: int) -> Collections:
         return replace(self, generation=generation)
 
-    async def ensure(self, waits: Waits, *parts: str) -> None:
-        """Makes those that are missing, and the tenant, which becomes active.
+    async def ensure(self, waits: Waits, *parts: str) -> Sequence[str]:
+        """Makes those that are missing, and the tenant, which becomes active. Returns the parts
+        that were not there.
 
         Raises StorageError when it does not, or the collections have the other kind of tenancy.
         """
+        missing: list[str] = []
         for part in parts:
             found = await self._config(part)
             if found is None:
                 await self._create_or_find(part)
             elif found.multi_tenancy_config.enabled != bool(self.layout.tenant):
                 raise self._other_tenancy(part)
+            there = found is not None
             if self.layout.tenant:
-                await activated(self._bare(part), self._tenant(part), waits)
+                there = await activated(self._bare(part), self._tenant(part), waits)
+            if not there:
+                missing.append(part)
+        return missing
 
     async def strange(self) -> str:
         """The first property that is not as it is made, as `COLLECTION.PROPERTY`; "" when all are.

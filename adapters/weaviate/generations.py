@@ -23,16 +23,16 @@ from typing import TypeVar
 
 from weaviate.classes.config import ConsistencyLevel
 from weaviate.classes.data import DataObject
-from weaviate.exceptions import WeaviateGRPCUnavailableError
+from weaviate.exceptions import WeaviateBaseError, WeaviateGRPCUnavailableError
 
 from adapters.weaviate.collections import CHANGING, FACTS, Collections
 from adapters.weaviate.facts import Facts, Tools
 from adapters.weaviate.files import Files
 from adapters.weaviate.options import Waits
-from adapters.weaviate.paging import insert
+from adapters.weaviate.paging import count, insert
 from adapters.weaviate.reading import Reading
 from adapters.weaviate.rows import object_id, spot
-from adapters.weaviate.schema import SCHEMA
+from adapters.weaviate.schema import SCHEMA, Collection
 from adapters.weaviate.writing import Writing
 from bot.errors import SyncBusy
 
@@ -80,19 +80,37 @@ class Generations:
         await self.present.collections.ensure(waits, *FACTS)
         try:
             async with asyncio.timeout(waits.query):
-                await self.look()
+                await self._look_well()
         except TimeoutError as error:
             raise WeaviateGRPCUnavailableError from error
-        await self.present.collections.ensure(waits, *CHANGING)
+        if "Chunks" in await self.present.collections.ensure(waits, *CHANGING):
+            await self._unmark()
         return await self.present.facts.tools()
 
+    async def _unmark(self) -> None:
+        """Somebody deleted the chunks: no file is said to be stored, so a sync stores all again."""
+        parts = self.present.collections
+        if await count(parts.files) and not await count(parts.chunks):
+            await parts.renew("Files")
+            await self.present.facts.forget_profile()
+
     async def look(self) -> Generation:
-        """The generation that answers now."""
-        pointer = await self.present.collections.facts.query.fetch_object_by_id(
-            _POINTER, return_properties=["data"]
-        )
+        """The generation that answers now. One that was seen is never left for an earlier one: a
+        node that was away may still have the pointer of then."""
+        return await self._look(self.present.collections.facts)
+
+    async def _look_well(self) -> Generation:
+        """As most nodes have it, where they can be asked."""
+        facts = self.present.collections.facts
+        try:
+            return await self._look(facts.with_consistency_level(ConsistencyLevel.QUORUM))
+        except WeaviateBaseError:
+            return await self._look(facts)
+
+    async def _look(self, facts: Collection) -> Generation:
+        pointer = await facts.query.fetch_object_by_id(_POINTER, return_properties=["data"])
         number = int(json.loads(str(pointer.properties["data"]))) if pointer else 0
-        if number != self.present.number:
+        if number > self.present.number:
             self.present = Generation.of(self.present.collections.of(number))
         return self.present
 
@@ -103,7 +121,7 @@ class Generations:
             try:
                 found = await work(generation)
             except Exception:
-                if (await self.look()).number == generation.number:
+                if (await self._look_well()).number == generation.number:
                     raise
                 continue
             if (await self.look()).number == generation.number:
@@ -111,7 +129,7 @@ class Generations:
 
     async def write(self, work: Work[T]) -> T:
         """What `work` returns, of the generation that answers."""
-        return await work(await self.look())
+        return await work(await self._look_well())
 
     async def begin(self, old: Generation) -> Generation:
         """A new generation, empty, which answers nobody, to follow `old`."""
@@ -125,7 +143,7 @@ class Generations:
 
     async def switch(self, old: Generation, new: Generation) -> None:
         """From now on `new` answers. Raises SyncBusy when it is not `old` that does."""
-        if (await self.look()).number != old.number or await new.collections.strange():
+        if (await self._look_well()).number != old.number or await new.collections.strange():
             raise SyncBusy(
                 "Another process changed the index while this one built it anew: nothing was "
                 "switched.",
@@ -158,5 +176,5 @@ class Generations:
 class Aside(Generations):
     """A generation that is being filled, whatever answers meanwhile."""
 
-    async def look(self) -> Generation:
+    async def _look(self, facts: Collection) -> Generation:
         return self.present

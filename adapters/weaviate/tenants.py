@@ -15,8 +15,9 @@ _PAUSE = 0.5  # seconds between two looks at a tenant that is being loaded
 _SHOWN = 200  # characters of what the server said
 
 
-async def activated(collection: Collection, name: str, waits: Waits) -> None:
+async def activated(collection: Collection, name: str, waits: Waits) -> bool:
     """Makes the tenant when it is missing; makes it active when it is inactive or offloaded.
+    False when it was missing.
 
     Raises StorageError when that is refused, or takes more than `waits.start`.
     """
@@ -29,6 +30,7 @@ async def activated(collection: Collection, name: str, waits: Waits) -> None:
         await collection.tenants.create([name])
     elif found is not TenantActivityStatus.ACTIVE:
         await _activate(collection, name, found, waits.start)
+    return found is not None
 
 
 async def activity(collection: Collection, name: str) -> TenantActivityStatus | None:

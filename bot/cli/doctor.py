@@ -17,8 +17,6 @@ from bot.cli.output import to_json
 from bot.cli.schedules import checked
 from bot.errors import BotError
 from bot.http import HttpServer
-from bot.ingest.lock import as_seen
-from bot.library import LOCK_FILE
 from bot.oncall import Watch, make_watch
 from bot.operations import opened_tracer
 from bot.platforms import configured, make_platforms
@@ -26,6 +24,7 @@ from bot.ports import Checkable, Finding, SourceRecord, SyncState
 from bot.redaction import redact
 from bot.registry import factory
 from bot.roll import opened_roll
+from bot.seen import true_states
 from bot.settings import Settings, config_path, unknown_variables
 from bot.shared import shared_server
 from bot.sync_lead import ONE_MACHINE, unguarded
@@ -194,7 +193,7 @@ async def _index(settings: Settings) -> Finding:
             if finding.state == "bad":
                 return finding
         info = await require_compatible(index, embedder)
-        records = [as_seen(r, settings.home / LOCK_FILE) for r in await index.sources()]
+        records = await true_states(settings, await index.sources())
         if not info.chunks:
             return Finding("index", "bad", "no documents are indexed", "run belay sync DIR")
     finally:

@@ -26,6 +26,7 @@ from bot.terminal import Terminal
 from graph.model import EVERYBODY, SourceType
 
 _NOTE = "note.md"
+_NOT_SHOWN = ("batch", "from")  # of one document: the origin says it
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,10 @@ async def add(settings: Settings, terminal: Terminal, files: Sequence[Path], abo
             taken.append((path, data, await understand(library, SourceType.UPLOAD, file)))
         for path, data, understood in taken:
             if (known := store.holding(data)) is not None:
-                terminal.plain(f"{path}: its content is kept already, as {known.id} ({known.name})")
+                waits = f"; a draft: belay documents publish {known.id}" if known.draft else ""
+                terminal.plain(
+                    f"{path}: its content is kept already, as {known.id} ({known.name}){waits}"
+                )
                 continue
             kept = store.add(SourceType.UPLOAD, path.name, data, TERMINAL.key, **fields)
             _told(terminal, kept, understood)
@@ -148,7 +152,7 @@ async def show(settings: Settings, terminal: Terminal, name: str) -> None:
     store = KeptDocuments(settings.home)
     kept = await _own(settings, store, name)
     for key, value in _row(kept).items():
-        if value:
+        if value and key not in _NOT_SHOWN:
             words = ", ".join(value) if isinstance(value, tuple) else str(value)
             terminal.plain(f"{key.replace('_', ' ')}: {words}")
     terminal.plain("")

@@ -11,15 +11,14 @@ from bot.cli import schedules
 from bot.cli.output import to_json
 from bot.cli.watching import SHOWN, refuse_to_wait, synced, watch
 from bot.errors import SourceError, SyncBusy
-from bot.ingest.lock import as_seen
-from bot.ingest.report import printable
-from bot.library import LOCK_FILE, Shelf, listed_shelves, remove, shelves
+from bot.library import Shelf, listed_shelves, remove, shelves
 from bot.ports import FileRecord, FileState, SourceRecord
 from bot.rebuild import rebuilt
 from bot.schedules import looked_after
+from bot.seen import true_states
 from bot.settings import Settings
 from bot.source_types import named_types
-from bot.terminal import Terminal
+from bot.terminal import Terminal, printable
 from graph.model import SourceType
 
 _VAULT = SourceType.VAULT
@@ -106,7 +105,7 @@ async def sources(
     types = named_types(kinds).known
     index = await open_index(settings)
     try:
-        records = [as_seen(item, settings.home / LOCK_FILE) for item in await index.sources()]
+        records = await true_states(settings, await index.sources())
         standings, leader = await schedules.scheduled(settings, index, terminal)
         records = schedules.with_unread(records, standings, settings)
         records = [item for item in records if not types or item.kind in types]

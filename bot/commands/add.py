@@ -20,10 +20,12 @@ _KEEP_WORDS = (
 _OTHER_WORDS = (
     "please pls plz can could would you belay this that these those it them all both file files "
     "document documents doc docs attachment attachments pdf here to into in the a your our my "
-    "knowledge base kb library index wiki and also too now "
+    "knowledge base kb library index wiki and also too now as one two three new last attached "
+    "above thanks runbook runbooks manual guide policy list table page spreadsheet report "
     "пожалуйста плиз плз можешь можете ты вы это этот эту эти этого его ее их файл файлы документ "
     "документы вложение вложения сюда в во на к свою свои наши базу базе знаний библиотеку "
-    "документам и еще тоже сейчас все оба"
+    "документам документом и еще тоже сейчас все оба два три новый последний приложенный "
+    "прикрепленный спасибо регламент инструкцию таблицу список отчет"
 )
 _ADDS = frozenset(_ADD_WORDS.split())
 _VERBS = _ADDS.union(_KEEP_WORDS.split())
@@ -60,15 +62,18 @@ async def add(call: Call) -> Reply | Ask:
         language = language_of("", event.language)
     if curating is None or call.scope is None:
         return Reply(text("keeping_off", language), private=True)
-    files, others = curating.given(event)
+    given = curating.hand_ins.given(event)
     if not await curating.may(event.person):
         return await curating.refusal(event, language)
     if is_blank(event.text):
-        return Reply(text("add_how", language, names=_names([f.name for f in files], language)))
-    if not files:
-        return Reply(_nothing(others, language), private=True)
+        return Reply(
+            text("add_how", language, names=_names([file.name for file in given.files], language))
+        )
+    if not given.files:
+        return Reply(_nothing(given.others, language), private=True)
     found = _LEVEL.search(event.text)
-    return await curating.hand_ins(event, files, found[1] if found else "", language)
+    level = found[1] if found else ""
+    return await curating.hand_ins(event, given, language, level=level, progress=call.progress)
 
 
 def _nothing(others: Sequence[str], language: Language) -> str:

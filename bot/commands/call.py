@@ -64,6 +64,7 @@ class Call:
     role: Role
     scope: Scope | None
     desk: Desk
+    progress: Callable[[str], Awaitable[None]] | None = None  # shows what is being done
 
     @property
     def private(self) -> bool:

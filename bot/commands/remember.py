@@ -41,7 +41,7 @@ async def remember(call: Call) -> Reply | Ask:
         return await curating.draft(
             call.event, said.words, said.author, call.language, said.message_id
         )
-    if curating.given(call.event)[0]:
+    if curating.hand_ins.given(call.event).files:
         return await add(call)
     return Reply(text("remember_what", call.language), private=True)
 

@@ -104,7 +104,7 @@ class _Lines:
             self._found[at] = _ROLE.sub(_role, line)
 
     def _begun(self, at: int, opening: re.Match[str]) -> _Fence:
-        indent, mark, inside, rest = opening["indent"], opening["mark"], opening[3], opening[4]
+        indent, mark, inside, rest = opening.group("indent", "mark", "inside", "rest")
         fence = _Fence("native" if mark[0] == ":" else "code", at, indent, mark)
         if inside is None:
             return fence
@@ -114,7 +114,8 @@ class _Lines:
             self._div(fence, inside)
         else:
             fence.kind, fence.title = _kind(fence.name, mark), rest
-            self._read_options(fence)
+            if fence.kind != "code" or fence.name in _CODE:  # a cell of Quarto begins with its code
+                self._read_options(fence)
         return fence
 
     def _div(self, fence: _Fence, inside: str) -> None:

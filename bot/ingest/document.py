@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import PurePosixPath
 from uuid import UUID, uuid5
 
 from bot.ingest.chunk import ChunkText, chunks
+from bot.ingest.converting import converters_for, masking
 from bot.ingest.embed import heading_line, passage_text
 from bot.ingest.encoding import decode
 from bot.ingest.fingerprint import content
@@ -27,7 +28,6 @@ from bot.ingest.options import SyncOptions
 from bot.ingest.parse import (
     ConversionFailed,
     Converted,
-    Converter,
     parse,
     parse_converted,
     readable_name,
@@ -122,7 +122,7 @@ def _of_text(file: SourceFile, suffix: str, options: SyncOptions) -> Text | Skip
         return Skipped(file.path, Reason.NO_TEXT, "empty")
     encoding = "" if result.encoding == "utf-8" else result.encoding
     converted = None
-    if suffix in DATA and (converter := _converters(suffix, text, options).get(suffix)):
+    if suffix in DATA and (converter := converters_for(suffix, text, options).get(suffix)):
         try:
             converted = converter(text)
         except ConversionFailed as error:
@@ -148,21 +148,6 @@ def _read(file: SourceFile, suffix: str, options: SyncOptions) -> Text | Skipped
     return Text(file, text, "", mark, converted)
 
 
-def _converters(suffix: str, text: str, options: SyncOptions) -> Mapping[str, Converter]:
-    """Large texts are converted in the reader's process: a hostile one takes no time here."""
-    reader = options.reader
-    if reader is None or len(text) <= options.in_process:
-        return options.converters
-
-    def convert(text: str) -> Converted:
-        try:
-            return reader.read(suffix, text.encode())
-        except Refused as error:
-            raise ConversionFailed(str(error)) from error
-
-    return {suffix: convert}
-
-
 def document(
     source: Text, origin: Origin, options: SyncOptions, *, superseded: bool = False
 ) -> Document | Skipped:
@@ -170,10 +155,13 @@ def document(
     file = source.file
     text, hits = find(source.text) if options.mask_secrets else (source.text, ())
     about = read(text, options.levels)
+    uncovered: list[Problem] = []
     if source.converted is not None:
         parsed = parse_converted(source.converted, text, about.first_line)
     else:
-        converters = _converters(suffix_of(file.path), text, options)
+        converters = converters_for(suffix_of(file.path), text, options)
+        if options.mask_secrets:
+            converters = masking(converters, file.path, uncovered)
         parsed = parse(file.path, text, converters, about.first_line)
     pieces = chunks(parsed.outline, options.chunking)
     if not pieces:
@@ -200,7 +188,7 @@ def document(
             *(Problem(file.path, i.line, i.message) for i in (*about.issues, *parsed.issues)),
             *planted(file.path, text),
         ),
-        masked=tuple(_masked(source, parsed.outline, hit) for hit in hits),
+        masked=(*(_masked(source, parsed.outline, hit) for hit in hits), *uncovered),
     )
 
 

@@ -26,6 +26,7 @@ _MAX_VALUE = 500  # characters of one value
 
 _FENCE = {"---": ("---", "..."), "+++": ("+++",)}
 _KEY = re.compile(r"[A-Za-z_][\w-]*\s*[:=](?:\s|$)")
+_NAMED = re.compile(r"^\W*(?:tenant|audience|labels|effective_(?:from|until))\W*[:=]", re.M | re.I)
 _TITLE = re.compile(r"""^title\s*[:=]\s*["']?(.+?)["']?\s*$""", re.MULTILINE)
 
 _STATUS = {
@@ -78,7 +79,10 @@ def read(text: str, levels: Sequence[str] = LEVELS) -> FrontMatter:
 
     `levels` are the audiences there are, lowest first.
     """
-    about = _read(text, levels)
+    above = len(text) - len(text.lstrip("\n"))
+    about = _read(text[above:], levels)
+    if above:
+        about = _below(about, above)
     if not about.hidden:
         return about
     closed = {"audience": levels[-1], "labels": frozenset()}
@@ -127,6 +131,14 @@ def _of_json(lines: list[str], levels: Sequence[str]) -> FrontMatter:
     return _Reader(known, {}, levels).front_matter(end + 2)
 
 
+def _below(about: FrontMatter, above: int) -> FrontMatter:
+    """A block under blank lines is none for most programs; one that names readers is heeded."""
+    if not (about.access or about.hidden):
+        return FrontMatter()
+    issues = tuple(replace(issue, line=issue.line + above) for issue in about.issues)
+    return replace(about, first_line=about.first_line + above, issues=issues)
+
+
 def _closing(lines: list[str], mark: str) -> int | None:
     size = 0
     for index, line in enumerate(lines[1:], start=1):
@@ -172,7 +184,7 @@ def _load_yaml(block: str) -> tuple[dict[str, Any] | None, dict[str, int]]:
         if node is None:
             return {}, {}
         if not isinstance(node, yaml.MappingNode):
-            if isinstance(node, yaml.ScalarNode):
+            if isinstance(node, yaml.ScalarNode) and not _NAMED.search(block):
                 return None, {}
             raise _Unreadable("not a list of keys and values", 1)
         places = _places(node)

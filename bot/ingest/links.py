@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-_ENDING = str.maketrans({ch: f"%{ord(ch):02X}" for ch in ' %#?()<>[]"`'})
+_CONTROL = "".join(map(chr, (*range(32), 127)))
+_ENDING = str.maketrans({ch: f"%{ord(ch):02X}" for ch in f' %#?()<>[]"`{_CONTROL}'})
 
 
 def in_a_link(path: str) -> str:

@@ -21,12 +21,14 @@ from bot.ingest.formats import CONFIG, MARKDOWN, SUFFIXES, WEB, suffix_of
 from bot.ingest.frontmatter import Issue
 from bot.ingest.markdown import Block, Kind, plain_title, without_comments
 from bot.ingest.sections import Outline, Section, judge, outline
+from graph.text import normalise
 
 _CHECKED = 1_000_000  # characters; a larger file is not checked for being well-formed
 _LOOKAHEAD = 400  # lines searched for the origin of a converted line
 _YAML_KEY = re.compile(r"""["']?([^\s"'#:\[{&*!|>%@`-][^"':#]{0,80}?)["']?\s*:(?:\s|$)""")
 _JSON_KEY = re.compile(r"""(\s*)"([^"]{1,80})"\s*:""")
 _TOML_TABLE = re.compile(r"\s*\[{1,2}\s*([^\]]{1,80}?)\s*\]{1,2}")
+_CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160))) | {13: " "}
 _WORD = re.compile(r"\w{2,}")
 
 
@@ -51,6 +53,12 @@ class Converted:
     anchors: tuple[tuple[int, str], ...] = ()
     breaks: tuple[int, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Entities and escapes of a format can write any character: none is left that moves the
+        cursor of a terminal, or hides what is beside it. Lines keep their numbers."""
+        for name, text in (("markdown", self.markdown), ("title", self.title)):
+            object.__setattr__(self, name, normalise(text.translate(_CONTROL)))
+
 
 class Converter(Protocol):
     """Turns the text of one format into Markdown."""
@@ -73,7 +81,8 @@ def supported(path: str) -> bool:
 def readable_name(path: str) -> str:
     """A title for a document that has none: its file name as words."""
     stem = PurePosixPath(path).stem
-    words = " ".join(re.sub(r"[-_]+", " ", stem).split())
+    printable = "".join(ch if ch.isprintable() else " " for ch in stem)
+    words = " ".join(re.sub(r"[-_]+", " ", printable).split())
     return words[:1].upper() + words[1:] if words else path
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from bot.ports import Skipped
+from bot.terminal import printable
 
 
 class Reason(StrEnum):
@@ -140,13 +141,6 @@ class Tally:
             decoded=tuple(self.decoded),
             seconds=seconds,
         )
-
-
-def printable(text: str) -> str:
-    """One line, whatever a name holds: what moves the cursor is written as an escape."""
-    if text.isprintable():
-        return text
-    return "".join(ch if ch.isprintable() else ascii(ch)[1:-1] for ch in text)
 
 
 def _listed(places: Sequence[str], limit: int) -> Iterator[str]:

@@ -66,7 +66,7 @@ _KEY_WORDS = (
 _ASSIGNMENT = re.compile(
     rf"(?P<head>(?P<key>(?P<password>{_LOGIN_WORDS})|{_KEY_WORDS})"
     r"(?:[_-]?(?:access|secret|key|value|base|hash)){0,3}"
-    r"(?P<mark>[\"'`*_]{0,3}\s{0,3}(?:[:=]|:=|=>|\|)[*_]{0,3}\s{0,3}))"
+    r"(?P<mark>[\"'`*_\]]{0,4}\s{0,3}(?:[:=]|:=|=>|\|)[*_]{0,3}\s{0,3}))"
     r"(?P<quote>[\"'`]?)(?P<value>[^\s\"'`|]{4,400})",
     re.IGNORECASE,
 )

@@ -181,6 +181,15 @@ def test_an_archive_is_a_folder() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("page", ["cp866", "cp1251", "utf-8"])
+def test_names_that_are_not_marked_are_read_in_the_page_that_fits(page: str) -> None:
+    data = packed({"X" * 10 + ".md": "# A"}).replace(
+        b"X" * 10, "ПланЁ".encode(page).ljust(10, b"_")
+    )
+    [found] = unpack(data, LIMITS)
+    assert found.path.replace("_", "") == "ПланЁ.md"
+
+
 def test_in_22_links_in_an_archive_are_not_followed() -> None:
     link = zipfile.ZipInfo("hosts.md")
     link.create_system, link.external_attr = 3, 0o120777 << 16

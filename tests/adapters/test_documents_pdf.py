@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import zlib
+from contextlib import closing
 
 import pytest
 from document_kit import Paper, cut, pdf, told
+from pypdf import PdfReader, PdfWriter
 
+from adapters.documents import create_reader
 from adapters.documents.pdf import convert
 from adapters.documents.pdf_lines import Line, Sheet
 from adapters.documents.pdf_lines import joined as join_words
@@ -183,3 +187,16 @@ def test_a_stream_that_unpacks_without_end_costs_its_page() -> None:
 def test_a_broken_file_is_refused(data: bytes) -> None:
     with pytest.raises(Refused):
         convert(data, LIMITS)
+
+
+def test_ten_thousand_pages_cost_their_limit_and_no_more() -> None:
+    """Read by the process with its limits: the first pages are kept, the others are told."""
+    page = PdfReader(io.BytesIO(pdf("The alarm of this page."))).pages[0]
+    writer, stream = PdfWriter(), io.BytesIO()
+    for _ in range(10_000):
+        writer.add_page(page)
+    writer.write(stream)
+    with closing(create_reader(ReadingLimits(pages=200, megabytes=512))) as reader:
+        converted = reader.read(".pdf", stream.getvalue())
+    assert len(converted.anchors) == 200
+    assert told(converted) == ["pages 201 to 10000 were not read, limit 200"]

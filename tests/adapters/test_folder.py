@@ -200,3 +200,7 @@ def test_links_to_a_line_survive_in_markdown(tmp_path: Path) -> None:
     folder = create(tmp_path, "docs")
     assert folder.uri("ops/db.md", 12) == "ops/db.md#L12"
     assert folder.uri("ops/план (1).md", 3) == "ops/план%20%281%29.md#L3"
+
+
+def test_a_link_is_one_line_whatever_the_name() -> None:
+    assert Folder(Path(), "docs").uri("a\nb\x1b[31m c.md", 3) == "a%0Ab%1B%5B31m%20c.md#L3"

@@ -24,9 +24,9 @@ DATA = b"# Plan\n\nIt is a plan.\n"
 
 
 @asynccontextmanager
-async def slack(*scopes: str) -> AsyncIterator[tuple[SlackServer, Slack]]:
+async def slack(*scopes: str, timeout: float = 20) -> AsyncIterator[tuple[SlackServer, Slack]]:
     async with SlackServer(scopes=scopes or tuple(SCOPES)) as server:
-        options = Options(file_timeout=5)
+        options = Options(file_timeout=timeout)
         platform = create(
             server.token, app_token=server.app_token, api_url=server.url, options=options
         )
@@ -106,6 +106,12 @@ async def test_the_token_follows_no_redirect() -> None:
     assert caught == []
 
 
+async def test_a_download_that_does_not_end_is_given_up() -> None:
+    async with slack(timeout=0.2) as (server, platform):
+        server.hold("download")
+        assert await trouble(platform, put(server)) is Trouble.UNREACHABLE
+
+
 async def test_a_size_that_grew_since_the_message_is_seen_before_the_download() -> None:
     async with slack() as (server, platform):
         file = put(server)
@@ -120,6 +126,17 @@ async def test_a_revoked_token_ends_the_place_and_is_no_trouble_of_the_file() ->
         server.revoke()
         with pytest.raises(PlatformGone):
             await platform.download(file, LIMIT)
+
+
+async def test_a_mention_that_comes_without_its_files_gets_them() -> None:
+    """The same message is told as a mention and as a message; whichever comes first counts."""
+    async with office() as at:
+        file = at.server.file("plan.md", DATA, mimetype="text/markdown")
+        ts = at.server.posted(at.ops, at.ann, f"{MENTION} add this", files=[file])
+        told = {"type": "app_mention", "user": at.ann.id, "channel": at.ops.id, "ts": ts}
+        await at.server.tell(at.ops, {**told, "event_ts": ts, "text": f"{MENTION} add this"})
+        await at.answered(at.ops)
+        assert [(each.name, each.message_id) for each in at.seen[0].files] == [("plan.md", ts)]
 
 
 async def test_a_thread_tells_of_the_files_that_came_last() -> None:

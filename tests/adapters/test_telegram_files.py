@@ -21,9 +21,12 @@ LIMIT = 1_000_000
 
 
 @asynccontextmanager
-async def telegram(files: str = "") -> AsyncIterator[tuple[TelegramServer, Telegram]]:
+async def telegram(
+    files: str = "", timeout: int = 20
+) -> AsyncIterator[tuple[TelegramServer, Telegram]]:
     async with TelegramServer() as server:
-        platform = create(server.token, server.url, files=files, options=Options(file_timeout=5))
+        options = Options(file_timeout=timeout)
+        platform = create(server.token, server.url, files=files, options=options)
         yield server, platform
         await platform.close()
 
@@ -92,6 +95,12 @@ async def test_a_size_over_the_limit_is_not_even_asked_for() -> None:
         assert server.called("getFile") == []
 
 
+async def test_a_download_that_does_not_end_is_given_up() -> None:
+    async with telegram(timeout=1) as (server, platform):
+        server.hold("download")
+        assert (await trouble(platform, put(server, b"x"))).trouble is Trouble.UNREACHABLE
+
+
 async def test_sc_09_no_redirect_is_followed_and_no_address_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -129,6 +138,14 @@ async def test_a_server_of_ones_own_gives_any_size_from_its_disk(tmp_path: Path)
         assert got.data == b"x" * 500
         error = await trouble(platform, put(server, b"x" * (LIMIT + 1)))
         assert error.trouble is Trouble.TOO_LARGE
+
+
+@pytest.mark.parametrize(("named", "state"), [("here", "ok"), ("nowhere", "bad")])
+async def test_the_doctor_looks_for_the_folder(tmp_path: Path, named: str, state: str) -> None:
+    (tmp_path / "here").mkdir()
+    async with telegram(str(tmp_path / named)) as (_, platform):
+        [found] = [each for each in await platform.check() if named in each.message]
+        assert (found.state, bool(found.remedy)) == (state, state == "bad")
 
 
 @pytest.mark.parametrize("named", ["", "elsewhere"])

@@ -29,9 +29,10 @@ from adapters.weaviate import WeaviateIndex
 from adapters.weaviate.facts import Facts
 from adapters.weaviate.generations import Aside, Generation, Generations
 from adapters.weaviate.options import Layout, Waits
+from adapters.weaviate.rows import object_id
 from bot.errors import SyncBusy
 from bot.ports import KnowledgeIndex
-from graph.errors import StoreError
+from graph.errors import IndexEmpty, StoreError
 from graph.model import Document, Scope
 from graph.ports import Search
 from graph.text import tokens
@@ -175,6 +176,17 @@ async def test_an_index_with_everything_is_the_same_when_it_is_opened_again(
     await again.close()
 
 
+async def test_a_node_that_still_has_the_earlier_pointer_is_not_believed(
+    index: WeaviateIndex, replica: WeaviateIndex
+) -> None:
+    """It was away during the switch; the index that it names is deleted."""
+    await renew(index, NEW)
+    assert await by_words(replica, "text") == NEW
+    await index.collections.facts.data.delete_by_id(object_id("generation", ""))
+    for one in (index, replica):
+        assert await by_words(one, "text") == NEW
+
+
 async def test_two_that_build_at_once_do_not_mix(
     index: WeaviateIndex, replica: WeaviateIndex
 ) -> None:
@@ -254,3 +266,22 @@ async def test_what_is_read_of_an_index_that_is_gone_is_an_error(
     await index.drop()
     with pytest.raises(StoreError):
         await by_words(replica, "text")
+
+
+async def test_chunks_that_were_deleted_are_not_said_to_be_stored(
+    index: WeaviateIndex, place: Place
+) -> None:
+    """By hand, in Weaviate: after a restart the next sync stores all again."""
+    await filled(index)
+    chunks, (_, tenant) = index.collections.chunks, place
+    if tenant:
+        await chunks.tenants.remove([tenant])
+    else:
+        await index.collections.client.collections.delete(chunks.name)
+    again = await open_weaviate(*place)
+    assert await again.records("runbooks") == await again.records("wiki") == {}
+    assert [source.name for source in await again.sources()] == ["runbooks", "wiki"]
+    with pytest.raises(IndexEmpty):
+        await again.profile()
+    assert await put(again, "a.md", "Drain the node.") == 1
+    await again.close()

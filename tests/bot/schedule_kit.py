@@ -134,6 +134,9 @@ class Process(Leadership):
     async def renew(self, task: str, number: int, seconds: float) -> bool:
         return self.clock.leads.get(task) is self
 
+    async def held(self, task: str) -> bool:
+        return task in self.clock.leads
+
     async def leave(self, task: str) -> None:
         if self.clock.leads.get(task) is self and self.died is None:
             del self.clock.leads[task]

@@ -150,3 +150,21 @@ def test_settings_that_hide_an_option_are_refused(tmp_path: Path, wrong: dict[st
     assert ended.code != 0
     ended.without_frames()
     assert not list(tmp_path.rglob("mark"))
+
+
+def test_names_that_move_the_cursor_are_written_as_escapes(tmp_path: Path) -> None:
+    up = tmp_path / "up"
+    up.mkdir()
+    (up / "esc\x1b[2J\nnew.md").write_text("# Drain\n\nDrain it.\n")
+    (up / "esc\x1b[2J\nnew.exe").write_text("MZ")
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "first"]):
+        subprocess.run(["git", *who, *words], cwd=up, check=True)
+    source = json.dumps([{"url": up.as_uri()}])
+    team = Belay(tmp_path / "home", {"BELAY_SOURCES": source}).with_(GIT__PROTOCOLS='["file"]')
+    for words in (["sync", "-v"], ["sources"], ["documents"], ["search", "drain"], ["ask", "drain"],
+                  ["why"]):  # fmt: skip
+        ended = team(*words)
+        assert ended.code == 0, ended.err
+        assert "\x1b" not in ended.out + ended.err
+        assert not [line for line in ended.out.splitlines() if line.startswith("new.")]

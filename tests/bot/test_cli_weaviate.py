@@ -20,36 +20,20 @@ QUESTION = "Which port does the zebra service listen on?"
 
 
 @pytest.fixture
-def prefix() -> Iterator[str]:
-    """Collections that are gone when the test is."""
-    prefix = f"BelayTests{uuid4().hex}"
-    yield prefix
-
-    async def drop() -> None:
-        index = await create(WEAVIATE_URL, grpc=WEAVIATE_GRPC, key=WEAVIATE_KEY, prefix=prefix)
-        await index.drop()
-        await index.close()
-
-    asyncio.run(drop())
-
-
-@pytest.fixture
-def team() -> Iterator[dict[str, str]]:
-    """Settings of collections with tenants, which are gone when the test is."""
+def server() -> Iterator[dict[str, str]]:
+    """Settings of collections that are gone when the test is."""
     prefix = f"BelayTests{uuid4().hex}"
     yield {
         "WEAVIATE_URL": WEAVIATE_URL,
         "WEAVIATE_GRPC": WEAVIATE_GRPC,
         "WEAVIATE_KEY": WEAVIATE_KEY,
         "WEAVIATE__PREFIX": prefix,
-        "WEAVIATE__MULTI_TENANCY": "true",
     }
 
     async def drop() -> None:
-        index = await create(WEAVIATE_URL, grpc=WEAVIATE_GRPC, key=WEAVIATE_KEY, shelf="Suite")
+        index = await create(WEAVIATE_URL, grpc=WEAVIATE_GRPC, key=WEAVIATE_KEY, shelf=prefix)
         schema = index.collections.client.collections
-        await schema.delete([name for name in await schema.list_all() if name.startswith(prefix)])
-        await index.drop()
+        await schema.delete([name for name in await schema.list_all() if prefix in name])
         await index.close()
 
     asyncio.run(drop())
@@ -67,15 +51,9 @@ def test_a_server_that_is_away_is_named(tmp_path: Path, command: tuple[str, ...]
 
 
 @NEEDS_WEAVIATE
-def test_homes_share_what_one_of_them_synced(tmp_path: Path, prefix: str) -> None:
+def test_homes_share_what_one_of_them_synced(tmp_path: Path, server: dict[str, str]) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "zebra.md").write_text(PAGE)
-    server = {
-        "WEAVIATE_URL": WEAVIATE_URL,
-        "WEAVIATE_GRPC": WEAVIATE_GRPC,
-        "WEAVIATE_KEY": WEAVIATE_KEY,
-        "WEAVIATE__PREFIX": prefix,
-    }
     first = Belay(tmp_path / "first").with_(**server)
     assert "1 indexed" in first("sync", str(tmp_path / "docs")).out
     second = Belay(tmp_path / "second").with_(**server)
@@ -85,7 +63,7 @@ def test_homes_share_what_one_of_them_synced(tmp_path: Path, prefix: str) -> Non
 
 
 @NEEDS_WEAVIATE
-def test_teams_share_collections_and_nothing_else(tmp_path: Path, team: dict[str, str]) -> None:
+def test_teams_share_collections_and_nothing_else(tmp_path: Path, server: dict[str, str]) -> None:
     """Each answers from its own documents, before and after it built its index anew."""
     other = PAGE.replace("4711", "5822")
     teams = []
@@ -93,7 +71,9 @@ def test_teams_share_collections_and_nothing_else(tmp_path: Path, team: dict[str
         docs = tmp_path / f"docs-{name}"
         docs.mkdir()
         (docs / "zebra.md").write_text(page)
-        belay = Belay(tmp_path / name).with_(**team, ACCESS__TENANT=name)
+        belay = Belay(tmp_path / name).with_(
+            **server, WEAVIATE__MULTI_TENANCY="true", ACCESS__TENANT=name
+        )
         assert "1 indexed" in belay("sync", docs).out
         teams.append(belay)
     acme, globex = teams

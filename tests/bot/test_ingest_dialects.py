@@ -31,6 +31,7 @@ from bot.ingest.parse import parse
         ("```{tab-item} Linux\napt\n```", "**Linux:**\napt\n"),
         ("```{code-block} sh\n:linenos:\nls\n```", "```sh\n\nls\n```"),
         ("```{python}\nprint(1)\n```", "```python\nprint(1)\n```"),
+        ("```{yaml}\n---\na: 1\n---\n```", "```yaml\n---\na: 1\n---\n```"),
         ("```{toctree}\na\nb\n```\nx", "\n\n\n\nx"),
         ('::: {.callout-warning title="Hot"}\nNo.\n:::', "> **Warning: Hot**  \n> No.\n"),
         ("::: {.callout-tip}\n## Do it\nYes.\n:::", "> **Tip: Do it**  \n>\n> Yes.\n"),

@@ -166,3 +166,29 @@ async def test_a_large_web_page_is_read_by_the_process(library: Library, reader:
     library.put("a.html", "<h1>Alpha</h1>" + "<p>Some words of the page.</p>" * 30)
     await library.sync(options(reader, in_process=100))
     assert (await library.passages())[0].heading == ("Alpha",)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.html", "<table><tr><td>password</td><td>hunter2-S3cretPass</td></tr></table>"),
+        ("a.html", "<p>DB_PASSWORD=<b>hunter2-S3cretPass</b></p>"),
+        ("a.html", "<p>password: <code>hunter2-S3cretPass</code></p>"),
+        ("a.rst", "X\n=\n\n+----------+--------------------+\n| password | hunter2-S3cretPass |\n"
+                  "+----------+--------------------+\n"),
+        ("a.md", "    os.environ['DB_PASSWORD'] = 'hunter2-S3cretPass'\n"),
+        ("a.csv", "key,value\npassword,hunter2-S3cretPass\n"),
+        ("a.docx", word(lambda d: d.add_paragraph("password: hunter2-S3cretPass"))),
+    ],
+    ids=lambda value: str(value)[:30] if isinstance(value, str) else "docx",
+)  # fmt: skip
+async def test_sc_11_secrets_are_masked_in_every_format(
+    library: Library, reader: Reader, name: str, content: str | bytes
+) -> None:
+    library.put(name, content)
+    report = await library.sync(options(reader))
+    assert report.masked
+    texts = [passage.text for passage in await library.passages()]
+    assert texts
+    assert "password" in " ".join(texts).lower()
+    assert "hunter2" not in " ".join(texts)

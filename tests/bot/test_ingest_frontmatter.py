@@ -40,6 +40,19 @@ def test_json_front_matter() -> None:
     assert read('{\n"audience": "manager"\n}\n').access == {}
 
 
+@pytest.mark.parametrize("mark", ["---\naudience:\u00a0director\n---\n", "---\nlabels=x\n---\n"])
+def test_prose_that_names_readers_closes_the_document(mark: str) -> None:
+    assert read(f"{mark}Text\n").over(Access()).audience == LEVELS[-1]
+    assert read("---\nMind the audience, all of it.\n---\nText\n").first_line == 1
+
+
+def test_blank_lines_above_open_nothing() -> None:
+    about = read("\n\n---\naudience: director\n---\nText\n")
+    assert (about.first_line, about.over(Access()).audience) == (6, "director")
+    assert read("\n---\naudience: ceo\n---\nText\n").issues[0].line == 3
+    assert read("\n---\nNote: read this\n---\nText\n").first_line == 1
+
+
 def test_toml_front_matter() -> None:
     about = read(
         '+++\ntitle = "Deploys"\naudience = "manager"\neffective_from = 2026-01-01\n+++\nx'

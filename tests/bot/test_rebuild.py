@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from contract.index_chunks import KINDS, by_words, close_index, open_index, put
+from contract.index_chunks import KINDS, SERVED, by_words, close_index, open_index, put
 from contract.index_kit import contents, filled
 
 from adapters.memory.embedder import HashEmbedder
@@ -89,6 +90,35 @@ async def test_the_old_index_answers_until_the_new_one_is_whole(
     assert len(await by_words(library.index, "service listens")) == 2
     assert [record.name for record in await library.index.sources()] == ["first", "second"]
     assert left(other) == []
+
+
+@pytest.mark.parametrize("library", ["sqlite", *SERVED], indirect=True)
+async def test_a_reader_finds_the_old_or_the_new_and_never_nothing(
+    library: Library, docs: list[Shelf]
+) -> None:
+    """It searches as often as it can, from before the build until after the switch."""
+    over = asyncio.Event()
+    seen: list[frozenset[str]] = []
+
+    async def read() -> None:
+        while not over.is_set():
+            seen.append(frozenset(await by_words(library.index, "service listens")))
+            await asyncio.sleep(0)
+
+    async def build() -> None:
+        for shelf in docs:
+            (shelf.path / "a.md").write_text("# New\n\nThe new service listens on 5822.\n")
+        await rebuild(replace(library, embedder=Counting(64)), docs[:1])
+        seen.append(frozenset(await by_words(library.index, "service listens")))
+        over.set()
+
+    before = frozenset(await by_words(library.index, "service listens"))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(read())
+        group.create_task(build())
+    assert set(seen) == {before, seen[-1]}
+    assert len(seen[-1]) == 1
+    assert "5822" in "".join(seen[-1])
 
 
 async def test_a_build_that_fails_leaves_the_old_index_and_goes_on_later(

@@ -51,7 +51,7 @@ async def memory() -> AsyncIterator[Platform]:
 async def telegram() -> AsyncIterator[Platform]:
     async with TelegramServer() as server:
         platform = create_telegram(
-            server.token, server.url, options=TelegramOptions(file_timeout=5)
+            server.token, server.url, options=TelegramOptions(file_timeout=20)
         )
 
         def put(name: str, data: bytes) -> Attachment:
@@ -75,7 +75,7 @@ async def slack() -> AsyncIterator[Platform]:
             server.token,
             app_token=server.app_token,
             api_url=server.url,
-            options=SlackOptions(file_timeout=5),
+            options=SlackOptions(file_timeout=20),
         )
 
         def put(name: str, data: bytes) -> Attachment:

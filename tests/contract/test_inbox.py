@@ -21,6 +21,7 @@ from contract.inbox_events import (
     taken_texts,
 )
 
+from bot.attachments import Attachment
 from bot.chat import Kind, Place, Quote, Reply
 from bot.delivery import Mailbox
 
@@ -33,8 +34,10 @@ class TestPut:
         asked = replace(
             event("1", "Почему \ud83d падает?", place=place),
             person=replace(ANN, outsider=True),
-            quote=Quote("alert: disk full", "monitor"),
+            quote=Quote("alert: disk full", "monitor", "17"),
             attachments=("log.txt", "снимок.png"),
+            files=(Attachment("F1", "log.txt", "text/plain", 12, "17"),),
+            nearby=(Attachment("F0", "\u202eплан.pdf"),),
             language="ru",
             value="v",
             reference="cb-1",

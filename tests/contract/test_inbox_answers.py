@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from contract.inbox_events import BORIS, LEASE, OPS, Clock, event, private, take, taken_texts
 
+from bot.attachments import Attachment
 from bot.chat import Button, Incoming, Person, Reply
 from bot.delivery import CLOSING, LeaseLost, Leg, Mailbox, PartState
 from bot.pending import Joining
@@ -165,12 +166,13 @@ class TestPastes:
     ) -> None:
         for number, caption in enumerate(captions):
             picture = replace(event(str(number)), text=caption, album="a", attachments=("photo",))
-            await inbox.put(picture)
+            await inbox.put(replace(picture, files=(Attachment(f"F{number}", "a.pdf"),)))
         for number, album in ((7, ""), (8, "b")):
             await inbox.put(event(str(number), "another question", album=album))
         whole = await inbox.join(await take(inbox), Joining())
         assert whole.event.text == "".join(captions)
         assert whole.event.attachments == ("photo",) * 3
+        assert [file.id for file in whole.event.files] == ["F0", "F1", "F2"]
         assert await inbox.waiting() == 3
 
     async def test_the_number_of_pieces_is_bounded(self, inbox: Mailbox) -> None:

@@ -85,6 +85,17 @@ async def test_a_lead_can_be_left(process: Make) -> None:
     assert await second.lead("sync", LONG)
 
 
+async def test_anybody_sees_that_somebody_leads(process: Make) -> None:
+    first, second = process(), process()
+    assert not await second.held("sync")
+    assert await first.lead("sync", LONG)
+    assert await first.held("sync")
+    assert await second.held("sync")
+    assert not await second.held("sessions")
+    await first.leave("sync")
+    assert not await second.held("sync")
+
+
 async def test_nobody_leaves_for_another(process: Make) -> None:
     first, second = process(), process()
     assert await first.lead("sync", LONG)

@@ -13,19 +13,20 @@ from datetime import datetime
 from typing import Any
 
 from adapters.memory.audit import MemoryAudit
+from adapters.memory.conversation import MemoryConversation
 from adapters.memory.files import MemoryFiles
 from adapters.memory.roll import MemoryRoll
 from bot.access import Access
 from bot.attachments import Attachment, Download
 from bot.auditor import Auditor
-from bot.chat import Incoming, Person, Place
+from bot.chat import Incoming, Kind, Person, Place
 from bot.curating import Curating
 from bot.kept import Kept, KeptDocuments
 from bot.ports import Conversation, KnowledgeIndex, Linking
 from graph.machine import Machine
 from graph.ports import Ports
 from tests.adapters import slack_kit, telegram_kit
-from tests.bot.answering_kit import ANN, BORIS, BOSS, GROUP, OTHER_GROUP, Bot
+from tests.bot.answering_kit import ANN, BORIS, BOSS, GROUP, OTHER_GROUP, Bot, value
 from tests.scenarios.kit import NOW, Files, Team
 from tests.servers.slack_server import Sent as SlackSent
 from tests.servers.telegram_server import Sent as TelegramSent
@@ -35,6 +36,7 @@ PORTER = (
     "# Night porter\n\n## Tallinn\n\nThe night porter in Tallinn answers at 112-233.\n\n"
     "## Riga\n\nThe night porter in Riga answers at 445-566.\n"
 )
+OTHER = PORTER.replace("112-233", "778-899")
 ASKED = "which number does the night porter in Tallinn answer at?"
 
 
@@ -110,7 +112,8 @@ async def on_telegram(team: Team, **more: Any) -> AsyncIterator[tuple[telegram_k
     await bot.let_in(Place("telegram", "-1001234", "group"))
     async with telegram_kit.office(answering=bot.handler, **more) as at:
         way.platform = at.telegram
-        at.server.user(9, "Dora"), at.server.user(10, "Eve")
+        at.server.user(9, "Dora")
+        at.server.user(10, "Eve")
         yield at, way
 
 
@@ -128,7 +131,8 @@ async def on_slack(team: Team, **more: Any) -> AsyncIterator[tuple[slack_kit.At,
 
     async with slack_kit.office(handle, reads=bot.access.admits, **more) as at:
         way.platform = at.slack
-        at.server.user("U0DORA", "Dora"), at.server.user("U0EVE", "Eve")
+        at.server.user("U0DORA", "Dora")
+        at.server.user("U0EVE", "Eve")
         yield at, way
 
 
@@ -146,3 +150,48 @@ def press(sent: TelegramSent | SlackSent, letter: str) -> str:
     name = "value" if isinstance(sent, SlackSent) else "callback_data"
     values: list[str] = [button[name] for button in sent.buttons]
     return next(value for value in values if value.startswith(f"{letter}:"))
+
+
+async def sends(
+    at: Memory,
+    who: Person,
+    *files: Attachment,
+    text: str = "add this",
+    place: Place = GROUP,
+    language: str = "en",
+) -> MemoryConversation:
+    return await at.bot.handled(message(at, who, *files, text=text, place=place, language=language))
+
+
+def message(
+    at: Memory,
+    who: Person,
+    *files: Attachment,
+    text: str = "add this",
+    place: Place = GROUP,
+    language: str = "en",
+) -> Incoming:
+    at.bot.messages += 1
+    return Incoming(
+        Kind.QUESTION,
+        place,
+        who,
+        f"f{at.bot.messages}",
+        text=text,
+        at=at.bot.now,
+        attachments=tuple(file.name for file in files),
+        files=files,
+        language=language,
+    )
+
+
+async def number(at: Memory, place: Place = GROUP) -> str:
+    """Which number of the porter the bot tells to those in a place."""
+    shown = (await at.bot.says(BORIS, ASKED, place)).shown
+    return next((found for found in ("112-233", "778-899") if found in shown), "")
+
+
+async def published(at: Memory, text: str = PORTER, name: str = "porter.md") -> MemoryConversation:
+    seen = await sends(at, ANN, at.files.put(name, text.encode()))
+    await at.bot.presses(ANN, value(seen, "k"), GROUP)
+    return seen

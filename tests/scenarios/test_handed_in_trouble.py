@@ -4,68 +4,28 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from io import BytesIO
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from fpdf import FPDF
 
-from adapters.memory.conversation import MemoryConversation
-from bot.attachments import Attachment
-from bot.audit import AuditQuery
-from bot.chat import Incoming, Kind, Person, Place
-from bot.ingest.lock import held
 from bot.kept import KeptDocuments
-from tests.bot.answering_kit import ANN, BORIS, BOSS, GROUP, OTHER_GROUP, private, value
+from tests.bot.answering_kit import ANN, BORIS, GROUP, private, value
 from tests.scenarios.conftest import OpenTeam
-from tests.scenarios.hand_in_kit import ASKED, DOCS, PORTER, Memory, in_memory, kept
+from tests.scenarios.hand_in_kit import DOCS, PORTER, in_memory, kept, number, sends
 from tests.scenarios.kit import Team
 
 KEY = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
-OTHER = PORTER.replace("112-233", "778-899")
 
 
-async def sends(
-    at: Memory,
-    who: Person,
-    *files: Attachment,
-    text: str = "add this",
-    place: Place = GROUP,
-    language: str = "en",
-) -> MemoryConversation:
-    return await at.bot.handled(message(at, who, *files, text=text, place=place, language=language))
-
-
-def message(
-    at: Memory,
-    who: Person,
-    *files: Attachment,
-    text: str = "add this",
-    place: Place = GROUP,
-    language: str = "en",
-) -> Incoming:
-    at.bot.messages += 1
-    return Incoming(
-        Kind.QUESTION,
-        place,
-        who,
-        f"f{at.bot.messages}",
-        text=text,
-        at=at.bot.now,
-        attachments=tuple(file.name for file in files),
-        files=files,
-        language=language,
-    )
-
-
-async def number(at: Memory, place: Place = GROUP) -> str:
-    """Which number of the porter the bot tells to those in a place."""
-    shown = (await at.bot.says(BORIS, ASKED, place)).shown
-    return next((found for found in ("112-233", "778-899") if found in shown), "")
-
-
-async def published(at: Memory, text: str = PORTER, name: str = "porter.md") -> MemoryConversation:
-    seen = await sends(at, ANN, at.files.put(name, text.encode()))
-    await at.bot.presses(ANN, value(seen, "k"), GROUP)
-    return seen
+def bomb() -> bytes:
+    """A Word document that unpacks to a thousand times its size."""
+    packed = BytesIO()
+    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("word/document.xml", b" " * 40_000_000)
+    return packed.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -107,6 +67,7 @@ async def test_a_name_is_a_strangers_word(
         pytest.param("porter.md", b" \n", "", "no text", id="empty"),
         pytest.param("porter.md", b"", "", "no text", id="nothing"),
         pytest.param("porter.docx", b"PK\x03\x04" + b"\x00" * 50, "", "porter.docx", id="broken"),
+        pytest.param("porter.docx", bomb(), "", "not safe", id="bomb"),
         pytest.param(".env", b"TOKEN=1", "text/plain", "keys and passwords", id="secret file"),
         pytest.param("id_rsa", b"-----BEGIN", "text/plain", "keys and passwords", id="key"),
         pytest.param("porter.md", b"x" * 2_000_000 * 6, "", "too large", id="large"),
@@ -161,141 +122,6 @@ async def test_sc_11_secrets_are_counted_and_neither_shown_nor_found(a_team: Ope
     assert KEY not in shown.shown.replace("\\", "")
 
 
-async def test_files_of_one_message_are_published_together(a_team: OpenTeam) -> None:
-    """Also two of one name; one that cannot be read costs the others nothing."""
-    team = await a_team(DOCS)
-    at = await in_memory(team)
-    files = [
-        at.files.put("porter.md", PORTER.encode()),
-        at.files.put("alert.png", b"\x89PNG"),
-        at.files.put("porter.md", OTHER.replace("Tallinn", "Narva").encode()),
-    ]
-    seen = await sends(at, ANN, *files)
-    assert "Publish all" in seen.shown
-    assert "alert.png" in seen.shown
-    assert [item.draft for item in kept(team)] == [True, True]
-    await at.bot.presses(ANN, value(seen, "k"), GROUP)
-    assert [item.draft for item in kept(team)] == [False, False]
-    assert await number(at) == "112-233"
-    seen = await sends(at, ANN, *[at.files.put(f"{n}.md", f"# {n}".encode()) for n in range(12)])
-    assert "10.md: more than 10 files" in seen.shown.replace("\\", "")
-    await at.bot.presses(ANN, value(seen, "x"), GROUP)
-    assert len(kept(team)) == 2
-
-
-async def test_in_28_a_file_of_the_same_name_replaces_the_published_one(a_team: OpenTeam) -> None:
-    """IN-28, SC-16: one document, and what it said before is answered no more."""
-    team = await a_team(DOCS)
-    at = await in_memory(team)
-    await published(at)
-    [before] = kept(team)
-    seen = await sends(at, BOSS, at.files.put("PORTER.md", OTHER.encode()), place=private(BOSS))
-    assert f"Replaces `{before.id}`" in seen.shown
-    assert "level staff" in seen.shown
-    assert await number(at) == "112-233"
-    pressed = await at.bot.presses(BOSS, value(seen, "k"), private(BOSS))
-    assert "Published" in pressed.shown
-    [after] = kept(team)
-    assert (after.id, after.by, after.audience) == (before.id, BOSS.key, "staff")
-    assert await number(at) == "778-899"
-    again = await at.bot.presses(BOSS, value(seen, "k"), private(BOSS))
-    assert f"`{before.id}` is published" in again.shown
-    assert len(list(team.home.glob("uploads/contents/*"))) == 1
-
-
-async def test_a_replacement_that_the_index_does_not_take_is_undone(a_team: OpenTeam) -> None:
-    team = await a_team(DOCS)
-    at = await in_memory(team)
-    await published(at)
-    seen = await sends(at, ANN, at.files.put("porter.md", OTHER.encode()))
-    with held(team.home / "sync.lock"):
-        assert "try again" in (await at.bot.presses(ANN, value(seen, "k"), GROUP)).shown
-    assert await number(at) == "112-233"
-    assert sorted(item.draft for item in kept(team)) == [False, True]
-    await team.sync()
-    assert await number(at) == "112-233"
-    assert "Published" in (await at.bot.presses(ANN, value(seen, "k"), GROUP)).shown
-    assert await number(at) == "778-899"
-
-
-async def test_in_28_the_same_content_is_named_to_those_who_may_read_it(a_team: OpenTeam) -> None:
-    """IN-28: under another name, too. Whoever may not read the other one does not learn of it."""
-    team = await a_team(DOCS)
-    at = await in_memory(team)
-    await published(at)
-    [document] = kept(team)
-    seen = await sends(at, ANN, at.files.put("copy.md", PORTER.encode()))
-    assert document.id in seen.shown
-    assert "kept already" in seen.shown
-    assert len(kept(team)) == 1
-    await at.bot.let_in(GROUP, "director")
-    closed = "# Plan\n\nThe plan of the directors is closed.\n"
-    await published(at, closed, "plan.md")
-    secret = next(item for item in kept(team) if item.name == "plan.md")
-    assert secret.audience == "director"
-    seen = await sends(at, ANN, at.files.put("b.md", closed.encode()), place=OTHER_GROUP)
-    assert secret.id not in seen.shown
-    seen = await sends(at, ANN, at.files.put("plan.md", b"# Plan\n\nx y"), place=OTHER_GROUP)
-    assert "Replaces" not in seen.shown
-
-
-async def test_the_same_event_again_is_the_same_draft(a_team: OpenTeam) -> None:
-    """A process that dies between the draft and its confirmation leaves one, not two."""
-    team = await a_team(DOCS)
-    at = await in_memory(team)
-    event = message(at, ANN, at.files.put("porter.md", PORTER.encode()))
-    first, second = await at.bot.handled(event), await at.bot.handled(event)
-    assert value(first, "k") == value(second, "k")
-    assert len(kept(team)) == 1
-
-
-async def test_what_was_sent_last_counts(a_team: OpenTeam) -> None:
-    team = await a_team(DOCS)
-    at = await in_memory(team)
-    first = await sends(at, ANN, at.files.put("porter.md", PORTER.encode()))
-    second = await sends(at, ANN, at.files.put("porter.md", OTHER.encode()))
-    assert "no document" in (await at.bot.presses(ANN, value(first, "k"), GROUP)).shown
-    await at.bot.presses(ANN, value(second, "k"), GROUP)
-    assert await number(at) == "778-899"
-    wider = await sends(at, BOSS, at.files.put("a.md", b"# A\n\nA b."), place=private(BOSS))
-    assert "add this for staff" in wider.shown
-    same = at.files.put("a.md", b"# A\n\nA b.")
-    await sends(at, BOSS, same, text="add this for everyone", place=private(BOSS))
-    assert kept(team)[-1].audience == "staff"
-
-
-async def test_a_draft_outlives_a_restart_and_expires(a_team: OpenTeam) -> None:
-    team = await a_team(DOCS)
-    at = await in_memory(team)
-    seen = await sends(at, ANN, at.files.put("porter.md", PORTER.encode()))
-    later = await in_memory(team)
-    assert "Published" in (await later.bot.presses(ANN, value(seen, "k"), GROUP)).shown
-    assert await number(later) == "112-233"
-    seen = await sends(at, ANN, at.files.put("other.md", OTHER.encode()))
-    at.way.now += timedelta(days=8)
-    assert "7 days" in (await at.bot.presses(ANN, value(seen, "k"), GROUP)).shown
-    assert [item.name for item in kept(team)] == ["porter.md"]
-
-
-async def test_publish_and_discard_are_pressed_after_each_other(a_team: OpenTeam) -> None:
-    """Whoever is second learns what became of it, and how to take it out here."""
-    team = await a_team(DOCS)
-    at = await in_memory(team)
-    seen = await sends(at, ANN, at.files.put("porter.md", PORTER.encode()))
-    await at.bot.presses(ANN, value(seen, "k"), GROUP)
-    again = await at.bot.presses(BOSS, value(seen, "k"), GROUP)
-    assert "is published" in again.shown
-    discarded = await at.bot.presses(BOSS, value(seen, "x"), GROUP)
-    [document] = kept(team)
-    command = "/belay documents delete" if GROUP.platform == "slack" else "/documents delete"
-    assert f"`{command} {document.id}`" in discarded.shown
-    ways = [row.way for row in await at.audit.find(AuditQuery())]
-    assert ways.count("publish") == 1
-    deleted = await at.bot.says(BOSS, f"documents delete {document.id}", GROUP)
-    assert "Deleted" in deleted.shown
-    assert await number(at) == ""
-
-
 async def test_a_file_that_is_gone_or_out_of_reach_is_told(a_team: OpenTeam) -> None:
     team = await a_team(DOCS)
     at = await in_memory(team)
@@ -310,22 +136,6 @@ async def test_a_file_that_is_gone_or_out_of_reach_is_told(a_team: OpenTeam) -> 
     await at.bot.presses(ANN, value(seen, "k"), GROUP)
     assert await number(at) == "112-233"
     assert not KeptDocuments(team.home).all()[0].draft
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        pytest.param("add this for director", "staff", id="beyond the place"),
-        pytest.param("add this for emperor", "staff", id="unknown"),
-        pytest.param("добавь это для emperor", "staff", id="russian"),
-    ],
-)
-async def test_a_level_is_one_of_the_place(a_team: OpenTeam, text: str, said: str) -> None:
-    team = await a_team(DOCS)
-    at = await in_memory(team)
-    seen = await sends(at, ANN, at.files.put("porter.md", PORTER.encode()), text=text)
-    assert said in seen.shown
-    assert kept(team) == []
 
 
 async def test_what_is_no_document_is_named_with_what_can_be_sent(a_team: OpenTeam) -> None:
@@ -379,29 +189,16 @@ async def test_a_question_with_a_document_says_how_to_keep_it(a_team: OpenTeam) 
     assert "I see no file" in (await sends(at, ANN, place=private(ANN))).shown
 
 
-async def test_in_28_a_text_that_stands_elsewhere_is_named(a_team: OpenTeam) -> None:
-    """IN-28: the same words under another name, indexed from a folder; only for its readers."""
-    at = await in_memory(await a_team(DOCS))
-    pool = str(DOCS["pool.md"]).replace("\n\n", "\r\n\r\n\r\n").encode()
-    seen = await sends(at, ANN, at.files.put("restart.md", pool))
-    assert "stands already in Pool (docs/pool.md)" in seen.shown
-    seen = await sends(at, ANN, at.files.put("porter.md", PORTER.encode()))
-    assert "stands already" not in seen.shown
-
-
-@pytest.mark.parametrize(
-    ("front", "told"),
-    [
-        pytest.param("status: draft", "says draft", id="status"),
-        pytest.param("audience: director", "level director", id="readers"),
-        pytest.param("effective_from: 2999-01-01", "from 2999-01-01", id="later"),
-        pytest.param("effective_until: 2999-01-01", "until 2999-01-01", id="until"),
-    ],
-)
-async def test_what_a_document_says_of_its_own_readers_is_shown(
-    a_team: OpenTeam, front: str, told: str
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "cp1251", "koi8-r"])
+async def test_in_04_in_06_a_text_in_another_encoding_is_read(
+    a_team: OpenTeam, encoding: str
 ) -> None:
+    """IN-04, IN-06: as it would be from a folder."""
     at = await in_memory(await a_team(DOCS))
-    text = f"---\n{front}\n---\n{PORTER}"
-    seen = await sends(at, ANN, at.files.put("porter.md", text.encode()))
-    assert told in seen.shown
+    words = "Ночной вахтёр в Таллине отвечает по номеру 112-233. Дневной отвечает в другом месте."
+    mark = "\ufeff" if encoding == "utf-16-be" else ""
+    file = at.files.put("вахтёр.txt", (mark + words).encode(encoding))
+    seen = await sends(at, ANN, file, text="добавь это")
+    await at.bot.presses(ANN, value(seen, "k"), GROUP)
+    answer = await at.bot.says(BORIS, "по какому номеру отвечает ночной вахтёр в Таллине?", GROUP)
+    assert "112-233" in answer.shown

@@ -5,7 +5,8 @@ Whoever lacks the scope or the token is shown the page to sign in, with status 2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+import asyncio
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from aiohttp import web
@@ -25,8 +26,10 @@ class Files:
         token: str,
         scopes: Collection[str],
         note: Callable[[str, Json], None],
+        held: Mapping[str, asyncio.Event],
     ) -> None:
-        self._at, self._token, self._scopes, self._note = at, token, scopes, note
+        self._at, self._token, self._scopes = at, token, scopes
+        self._note, self._held = note, held
         self.redirect = ""
         self.status = 200
         self.delivered: dict[str, bytes] = {}
@@ -50,6 +53,8 @@ class Files:
     async def serve(self, http: web.Request) -> web.StreamResponse:
         known = self._at.files.get(http.match_info["file"])
         self._note("download", {"file": http.match_info["file"]})
+        if "download" in self._held:
+            await self._held["download"].wait()
         if self.redirect:
             raise web.HTTPFound(self.redirect)
         if known is None or known[0]["mode"] == "tombstone":

@@ -129,7 +129,6 @@ class SlackServer(People):
         self.methods = Methods(workspace, scopes)
         self.token, self.app_token, self.secret = TOKEN, APP_TOKEN, SECRET
         self.socket_mode = True  # False: switched off in the app's configuration
-        self.files = Files(workspace, TOKEN, self.methods.scopes, self._note)
         self.calls: list[Call] = []
         self.flood: Flood | None = None
         self.url = ""
@@ -137,6 +136,7 @@ class SlackServer(People):
         self._dead = ""  # the error that every call gets
         self._faults: list[tuple[str, Fault, str]] = []
         self._held: dict[str, asyncio.Event] = {}
+        self.files = Files(workspace, TOKEN, self.methods.scopes, self._note, self._held)
         self._changed = asyncio.Event()
         self._opened: dict[str, _Response] = {}
         self._runner: web.AppRunner | None = None

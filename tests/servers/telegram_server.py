@@ -291,6 +291,8 @@ class TelegramServer(People):
     async def _download(self, http: web.Request) -> web.StreamResponse:
         file_id = http.match_info["path"].removeprefix("documents/").partition("_")[0]
         self._note("download", {"file": file_id})
+        if "download" in self._held:
+            await self._held["download"].wait()
         if self.file_redirect:
             raise web.HTTPFound(self.file_redirect)
         if http.match_info["token"] != self.token or file_id not in self.methods.files:
