@@ -28,6 +28,7 @@ class Clock:
     now: datetime = START
     elapsed: timedelta = timedelta(0)
     leads: dict[str, Process] = field(default_factory=dict)
+    number: int = 0  # of the last lead
     processes: list[Process] = field(default_factory=list)
 
     def __call__(self) -> datetime:
@@ -77,11 +78,11 @@ class Clock:
 @dataclass(eq=False)
 class Process(Leadership):
     """Keeps its leads until it is killed, and some time longer. `synced` are the sources that it
-    began to sync; `held` is what a sync waits for before it begins."""
+    began to sync; `gate` is what a sync waits at before it begins."""
 
     clock: Clock
     synced: list[str] = field(default_factory=list)
-    held: asyncio.Event | None = None
+    gate: asyncio.Event | None = None
     died: datetime | None = None
     _sleepers: list[tuple[timedelta, asyncio.Future[None]]] = field(default_factory=list)
     _waits: bool = False
@@ -95,9 +96,9 @@ class Process(Leadership):
     def watched(self, sync: Sync) -> Sync:
         async def watched(shelf: Shelf) -> SyncReport:
             self.synced.append(shelf.name)
-            if self.held is not None:
+            if self.gate is not None:
                 self._waits = True
-                await self.held.wait()
+                await self.gate.wait()
                 self._waits = False
             return await sync(shelf)
 
@@ -121,13 +122,20 @@ class Process(Leadership):
         if self in self.clock.processes:
             self.clock.processes.remove(self)
 
-    async def lead(self, task: str, seconds: float) -> bool:
+    async def lead(self, task: str, seconds: float) -> int:
         holder = self.clock.leads.get(task, self)
         lives = holder.died is None or self.clock.now < holder.died + timedelta(seconds=seconds)
         if holder is not self and lives:
-            return False
+            return 0
         self.clock.leads[task] = self
-        return True
+        self.clock.number += 1
+        return self.clock.number
+
+    async def renew(self, task: str, number: int, seconds: float) -> bool:
+        return self.clock.leads.get(task) is self
+
+    async def held(self, task: str) -> bool:
+        return task in self.clock.leads
 
     async def leave(self, task: str) -> None:
         if self.clock.leads.get(task) is self and self.died is None:

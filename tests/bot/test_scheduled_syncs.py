@@ -131,11 +131,11 @@ async def test_a_run_that_outlasts_its_schedule_leaves_moments_out_and_says_so(
 ) -> None:
     await team.has("runbooks").read("runbooks", START)
     async with team.process() as process:
-        process.held = asyncio.Event()
+        process.gate = asyncio.Event()
         await team.clock.passes(50 * MINUTE)
         assert process.synced == ["runbooks"]  # never two at once
         assert (await team.standing("runbooks")).running
-        process.held.set()
+        process.gate.set()
         await team.clock.passes(20 * MINUTE)
     assert process.synced == ["runbooks"] * 2
     assert (await team.entry("runbooks")).missed == 0
@@ -385,7 +385,7 @@ async def test_another_process_goes_on_with_what_a_dead_one_was_at(team: Team) -
     """IN-27: no run is left as running for ever."""
     await team.has("runbooks").read("runbooks", START)
     async with team.process("one:1") as first:
-        first.held = asyncio.Event()
+        first.gate = asyncio.Event()
         await team.clock.passes(16 * MINUTE)
         assert (await team.entry("runbooks")).unfinished
         first.killed()
