@@ -119,8 +119,12 @@ def _findings(state: State, language: Language, context: Context) -> Iterable[st
     yield say("insufficient" if close else "not_found", language)
     if grade is not None and grade.unknown_terms:
         yield never_mentioned(grade.unknown_terms, language)
+    types = state["question"].scope.source_types
     key = _web_key(state, context)
-    if key:
+    if types is not None:
+        kinds = listed([f"`{kind}`" for kind in sorted(types)], language)
+        yield say("only_types", language, types=kinds)
+    elif key:
         yield say(key, language)
 
 

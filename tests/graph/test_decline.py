@@ -94,6 +94,15 @@ async def test_a_web_that_is_switched_off_is_said_to_be_off() -> None:
     assert off not in await declined(asked(), MemoryWeb())
 
 
+async def test_who_asked_documents_of_one_type_is_told_so_and_not_of_the_web() -> None:
+    asking = question("what is argocd?", web=False)
+    types = frozenset({SourceType.VAULT, SourceType.REPO})
+    narrowed = replace(asking, scope=replace(asking.scope, source_types=types))
+    text = await declined(asked(question=narrowed))
+    assert "type `repo` and `vault`" in text
+    assert say("web_off", "en") not in text
+
+
 async def test_web_pages_are_never_called_documents() -> None:
     page = found("https://example.org", "A blog")
     page = replace(page, passage=replace(page.passage, source_type=SourceType.WEB))
@@ -171,6 +180,7 @@ def _template(key: str, language: Language) -> str:
         "document",
         "owner",
         "terms",
+        "types",
         "parts",
         "error_id",
         "date",
