@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,16 @@ from adapters.git import create
 from bot.errors import SourceError
 from bot.ports import SourceFile
 from bot.source_settings import GitLimits, Remote
-from tests.servers.git_servers import NEEDED, SSHD, HttpsGit, SshGit, https_git, make_key, ssh_git
+from tests.servers.git_servers import (
+    NEEDED,
+    SSHD,
+    HttpsGit,
+    SshGit,
+    bare_repository,
+    https_git,
+    make_key,
+    ssh_git,
+)
 from tests.servers.redis_server import free_port
 
 TOKEN = "ghp_0123456789abcdefSECRET"
@@ -23,16 +31,7 @@ LIMITS = GitLimits(silence=5, fetch_seconds=30)
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with one bare repository, `runbooks.git`."""
-    root = tmp_path_factory.mktemp("git")
-    work = root / "work"
-    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    subprocess.run(["git", "init", "-q", "-b", "main", str(work)], check=True)
-    (work / "drain.md").write_text("# Drain\n\nRun `kubectl drain`.\n")
-    for words in (["add", "."], ["commit", "-q", "-m", "first"]):
-        subprocess.run(["git", *who, *words], cwd=work, check=True)
-    clone = ["git", "clone", "-q", "--bare", str(work), str(root / "runbooks.git")]
-    subprocess.run(clone, check=True)
-    return root
+    return bare_repository(tmp_path_factory.mktemp("git"), "# Drain\n\nRun `kubectl drain`.\n")
 
 
 @pytest.fixture

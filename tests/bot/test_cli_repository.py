@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli_kit import Belay, Ended
 
-from tests.servers.git_servers import HttpsGit, https_git
+from tests.servers.git_servers import HttpsGit, bare_repository, https_git
 
 TOKEN = "ghp_0123456789abcdefSECRET"
 PASSWORD = "proxySECRETpassword"
@@ -20,16 +20,9 @@ PASSWORD = "proxySECRETpassword"
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("git")
-    work = root / "work"
-    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    subprocess.run(["git", "init", "-q", "-b", "main", str(work)], check=True)
-    (work / "drain.md").write_text("# Drain\n\nDrain a node with `kubectl drain`.\n")
-    for words in (["add", "."], ["commit", "-q", "-m", "first"]):
-        subprocess.run(["git", *who, *words], cwd=work, check=True)
-    clone = ["git", "clone", "-q", "--bare", str(work), str(root / "runbooks.git")]
-    subprocess.run(clone, check=True)
-    return root
+    return bare_repository(
+        tmp_path_factory.mktemp("git"), "# Drain\n\nDrain a node with `kubectl drain`.\n"
+    )
 
 
 @pytest.fixture

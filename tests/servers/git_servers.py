@@ -23,6 +23,19 @@ SSHD = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin")
 NEEDED = "needs sshd: apt-get install openssh-server (make peers does)"
 
 
+def bare_repository(root: Path, page: str) -> Path:
+    """`root` with one bare repository, `runbooks.git`, which holds `page` as drain.md."""
+    work = root / "work"
+    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", "init", "-q", "-b", "main", str(work)], check=True)
+    (work / "drain.md").write_text(page)
+    for words in (["add", "."], ["commit", "-q", "-m", "first"]):
+        subprocess.run(["git", *who, *words], cwd=work, check=True)
+    clone = ["git", "clone", "-q", "--bare", str(work), str(root / "runbooks.git")]
+    subprocess.run(clone, check=True)
+    return root
+
+
 @dataclass
 class HttpsGit:
     """Repositories below `root`, for whoever has the token. `moved` sends everybody elsewhere.
