@@ -153,7 +153,7 @@ def sync(
 
 @app.command()
 def sources(kind: Kinds = None, as_json: Json = False) -> None:
-    """List the sources, what was skipped and why, and when each is synced next."""
+    """List the sources, what was skipped, and the next syncs."""
     from bot.cli.sync import sources as start
 
     run(start, kind or (), as_json)

@@ -184,10 +184,9 @@ def test_doctor_as_json(indexed: Belay) -> None:
     assert checked.code == 0
     states = {row["check"]: row["state"] for row in checked.json}
     assert (
-        dict.fromkeys(("settings", "home", "embedder", "index", "audit", "telemetry"), "ok")
-        | {
-            "model": "note",
-            "web": "note",
-        }
+        dict.fromkeys(
+            ("settings", "home", "embedder", "index", "schedules", "audit", "telemetry"), "ok"
+        )
+        | {"model": "note", "web": "note"}
         == states
     )

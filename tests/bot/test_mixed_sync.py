@@ -6,6 +6,7 @@ import asyncio
 import subprocess
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -102,13 +103,15 @@ class Team:
         known = self.kept.all()
         if number >= len(known):
             return
-        name = known[number].id
+        one = known[number]
         if what == "publish":
-            self.kept.publish(name)
+            self.kept.put(replace(one, draft=False))
         elif what == "replace":
-            self.kept.replace(name, "note.md", str(rest[0]).encode())
+            data = str(rest[0]).encode()
+            self.kept.put(replace(one, content=self.kept.keep(data), size=len(data)))
+            self.kept.sweep(one.content)
         else:
-            self.kept.delete(name)
+            self.kept.delete(one)
 
     async def sync(self, index: MemoryIndex, left: int = 10_000) -> None:
         """One run over everything; `left` texts until it is cut off."""
