@@ -27,7 +27,8 @@ def costs(home: Path, docs: Path, question: str) -> list[Figure]:
         process = subprocess.Popen(
             command("ask", question), env=environment, stdout=subprocess.DEVNULL
         )
-        _, _, usage = os.wait4(process.pid, 0)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)  # it has been waited for
         seconds.append(time.perf_counter() - begun)
         megabytes.append(usage.ru_maxrss / 1024)
     return [

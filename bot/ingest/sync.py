@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +27,7 @@ from bot.ingest.report import Problem, Reason, SyncReport, Tally
 from bot.ingest.unpacking import Unpacking
 from bot.ingest.version import CHUNKER_VERSION
 from bot.ports import (
+    Chunk,
     FileRecord,
     FileState,
     KnowledgeIndex,
@@ -95,6 +96,7 @@ class _Run:
         self._pending: list[tuple[Document, Fingerprint]] = []
         self._emptied: list[FileRecord] = []  # indexed before, nothing to index now
         self._superseded: set[str] = set()
+        self._written = False
         self._tally = Tally()
 
     async def recorded(self) -> SyncReport:
@@ -116,7 +118,7 @@ class _Run:
             raise
         finally:
             self._progress.end()
-        await self._save(SyncState.COMPLETE)
+        await self._save(SyncState.COMPLETE, files=None if self._written else self._known)
         return self._tally.report(self._source.name, time.monotonic() - started)
 
     async def _run(self) -> None:
@@ -181,7 +183,7 @@ class _Run:
         that they are not read again."""
         stored = await self._index.stored(self._source.name, record.path)
         chunks = [item.chunk for item in stored]
-        await self._index.replace(self._source.name, record, chunks)
+        await self._replace(record, chunks)
         self._keep(record)
 
     def _keep(self, record: FileRecord) -> None:
@@ -208,7 +210,7 @@ class _Run:
         if indexed:
             self._emptied.append(record)
         elif known != record:
-            await self._index.replace(self._source.name, record, ())
+            await self._replace(record, ())
 
     async def _flush(self) -> None:
         """Embeds the documents gathered so far and stores them, one transaction each."""
@@ -224,7 +226,7 @@ class _Run:
             start += len(doc.passages)
             chunks = await asyncio.to_thread(doc.chunks, rows)
             record = file_record(doc, fingerprint)
-            stored = await self._index.replace(self._source.name, record, chunks)
+            stored = await self._replace(record, chunks)
             self._count(doc, stored)
 
     def _count(self, doc: Document, stored: int) -> None:
@@ -281,11 +283,16 @@ class _Run:
                 "If they were deleted on purpose, sync again with --allow-loss.",
             )
 
+    async def _replace(self, record: FileRecord, chunks: Sequence[Chunk]) -> int:
+        self._written = True
+        return await self._index.replace(self._source.name, record, chunks)
+
     async def _forget(self) -> None:
         for record in self._emptied:
-            await self._index.replace(self._source.name, record, ())
+            await self._replace(record, ())
         gone = [path for path in self._known if path not in self._now]
         if gone:
+            self._written = True
             await self._index.remove(self._source.name, gone)
         self._tally.removed = count_indexed(self._known[path] for path in gone)
 
