@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 from adapters.slack.options import Options
 from bot.chat import Kind, Person
 from tests.adapters.slack_kit import At, office
+from tests.servers.elsewhere import elsewhere
 from tests.servers.slack_server import MENTION, Limited, Refused, SlackServer
 
 ALERT: dict[str, Any] = {
@@ -204,24 +204,12 @@ class TestFiles:
             assert at.seen[0].attachments == ("app.log",)
 
     async def test_a_redirect_is_not_followed(self) -> None:
-        caught: list[str] = []
-
-        async def catch(request: web.Request) -> web.Response:
-            caught.append(request.headers.get("Authorization", ""))
-            return web.Response(text="evil")
-
-        app = web.Application()
-        app.router.add_get("/{path:.*}", catch)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        async with office() as at:
-            at.server.files.redirect = f"http://127.0.0.1:{runner.addresses[0][1]}/app.log"
+        async with elsewhere() as other, office() as at:
+            at.server.files.redirect = f"{other.address}/app.log"
             await self.ask(at, at.server.file("app.log", b"x"))
             assert at.seen[0].context == ()
             assert at.seen[0].attachments == ("app.log",)
-        await runner.cleanup()
-        assert caught == []
+        assert other.asked == []
 
     async def test_binary_under_a_text_name_is_not_read(self) -> None:
         async with office() as at:

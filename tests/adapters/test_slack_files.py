@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 from adapters.slack.checks import SCOPES
 from adapters.slack.factory import create
@@ -17,6 +16,7 @@ from adapters.slack.platform import Slack
 from bot.attachments import Attachment, NotFetched, Trouble
 from bot.errors import PlatformGone
 from tests.adapters.slack_kit import office
+from tests.servers.elsewhere import elsewhere
 from tests.servers.slack_server import MENTION, SlackServer
 
 LIMIT = 1_000_000
@@ -88,22 +88,10 @@ async def test_what_slack_does_not_have_is_not_asked_for(
 
 
 async def test_the_token_follows_no_redirect() -> None:
-    caught: list[str] = []
-
-    async def catch(request: web.Request) -> web.Response:
-        caught.append(request.headers.get("Authorization", ""))
-        return web.Response(text="evil")
-
-    app = web.Application()
-    app.router.add_get("/{path:.*}", catch)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    async with slack() as (server, platform):
-        server.files.redirect = f"http://127.0.0.1:{runner.addresses[0][1]}/plan.md"
+    async with elsewhere() as other, slack() as (server, platform):
+        server.files.redirect = f"{other.address}/plan.md"
         assert await trouble(platform, put(server)) is Trouble.FORBIDDEN
-    await runner.cleanup()
-    assert caught == []
+    assert other.asked == []
 
 
 async def test_a_download_that_does_not_end_is_given_up() -> None:

@@ -8,13 +8,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 
 from adapters.telegram.factory import create
 from adapters.telegram.options import Options
 from adapters.telegram.platform import Telegram
 from bot.attachments import Attachment, NotFetched, Trouble
 from tests.adapters.telegram_kit import office
+from tests.servers.elsewhere import elsewhere
 from tests.servers.telegram_server import TelegramServer
 
 LIMIT = 1_000_000
@@ -105,26 +105,14 @@ async def test_sc_09_no_redirect_is_followed_and_no_address_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """SC-09: the token stands in the address of a file."""
-    caught: list[str] = []
-
-    async def catch(request: web.Request) -> web.Response:
-        caught.append(request.path)
-        return web.Response(text="evil")
-
-    app = web.Application()
-    app.router.add_get("/{path:.*}", catch)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
     with caplog.at_level(logging.DEBUG):
-        async with telegram() as (server, platform):
-            server.file_redirect = f"http://127.0.0.1:{runner.addresses[0][1]}/plan.pdf"
+        async with elsewhere() as other, telegram() as (server, platform):
+            server.file_redirect = f"{other.address}/plan.pdf"
             assert (await trouble(platform, put(server, b"x"))).trouble is Trouble.UNREACHABLE
             server.file_redirect = "http://127.0.0.1:1/"
             await trouble(platform, put(server, b"x"))
             token = server.token
-    await runner.cleanup()
-    assert caught == []
+    assert other.asked == []
     ours = [record.getMessage() for record in caplog.records if "aiogram" not in record.name]
     assert all(token not in line for line in ours)
 
