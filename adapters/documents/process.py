@@ -37,7 +37,8 @@ class ReaderProcess(Reader):
     def __init__(self, limits: ReadingLimits) -> None:
         self._limits = limits
         self._process: subprocess.Popen[bytes] | None = None
-        self._turn = threading.Lock()
+        self._turn = threading.Lock()  # held for a whole document
+        self._hand = threading.Lock()  # held to start, replace or end the process
 
     def read(self, suffix: str, data: bytes) -> Converted:
         with self._turn:
@@ -69,11 +70,8 @@ class ReaderProcess(Reader):
 
     def close(self) -> None:
         """Ends the process, also in the middle of a document, which is then refused; the next
-        one starts another process."""
-        process = self._process
-        if process is not None:
-            process.kill()  # before our turn: the present document may take long
-        with self._turn:
+        one starts another process. Waits for no document, not even for one that begins now."""
+        with self._hand:
             self._end()
 
     def _exchange(
@@ -98,7 +96,7 @@ class ReaderProcess(Reader):
             process.stdin.flush()
             yield from _frames(process.stdout)
         except (OSError, EOFError, ValueError) as error:
-            self._end()
+            _ended(process)
             raise self._death(process.returncode, late=late.is_set()) from error
         finally:
             timer.cancel()
@@ -112,10 +110,11 @@ class ReaderProcess(Reader):
         return Refused(Reason.BROKEN, f"the parser crashed on it (exit code {code})")
 
     def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
-            self._end()
-            self._process = self._start()
-        return self._process
+        with self._hand:
+            if self._process is None or self._process.poll() is not None:
+                self._end()
+                self._process = self._start()
+            return self._process
 
     def _start(self) -> subprocess.Popen[bytes]:
         """A process without this one's environment, which holds tokens, and with its own limits."""
@@ -137,13 +136,17 @@ class ReaderProcess(Reader):
 
     def _end(self) -> None:
         process, self._process = self._process, None
-        if process is None:
-            return
-        process.kill()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                _close(pipe)
-        process.wait()
+        if process is not None:
+            _ended(process)
+
+
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    """Killed, with its pipes closed; whoever reads from them is given an end of file."""
+    process.kill()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            _close(pipe)
+    process.wait()
 
 
 def _frames(stream: IO[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:
