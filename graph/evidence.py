@@ -13,7 +13,8 @@ from datetime import date
 from functools import cached_property
 
 from graph import quantities
-from graph.literals import Claim, Literal, fold, of_text
+from graph.literals import Claim, Literal, fold, may_link, of_text
+from graph.marks import MARK
 from graph.model import Passage
 from graph.reading import URL_TAIL, Reading, reading
 
@@ -27,6 +28,7 @@ _WORD_IN_QUESTION = re.compile(r"[\w][\w.:/@-]*\w|\w")
 _RUNNABLE = re.compile(r"\.(?:sh|py|exe|ps1|bat|rb|pl|js)$", re.IGNORECASE)
 _PERCENTILE = re.compile(r"p(\d{1,2})", re.IGNORECASE)
 _SPELLED_PERCENTILE = re.compile(r"percentile|перцентил|процентил")
+_AROUND = " .,:;!?…\"'()[]*_>-+"  # what stands around a sentence, and is no part of what it says
 
 
 @dataclass(frozen=True, eq=False)  # no slots: what is looked up is put together on first use
@@ -74,6 +76,14 @@ class Evidence:
     def supports(self, literal: Literal) -> bool:
         """True when the passages hold `literal`."""
         return _CHECKS[literal.kind](self, literal.text)
+
+    def quotes(self, piece: str) -> bool:
+        """True when a passage says `piece` word for word, marks aside, so that none of its
+        literals need be looked up. Not for commands: the beginning of one is another one."""
+        said = fold(MARK.sub(" ", piece)).strip(_AROUND)
+        if not said or said[0].isdigit() or said[-1].isdigit() or may_link(said):
+            return False  # perhaps a part of a longer number, or of another address
+        return any(_found(said, item.flat) or _found(said, item.prose) for item in self.passages)
 
     def links_to(self, url: str) -> bool:
         return any(item.links_to(url) for item in self.passages)

@@ -175,7 +175,7 @@ def _without_spans(text: str) -> str:
 
 
 def _of_prose(text: str) -> Iterator[Literal]:
-    if _may_link(folded := _folded(MARK.sub(" ", text))):
+    if may_link(folded := _folded(MARK.sub(" ", text))):
         yield from (
             Literal(Claim.URL, match.group().rstrip(".,;:!?)*_")) for match in URL.finditer(folded)
         )
@@ -204,7 +204,8 @@ def _holds_any(signs: Iterable[str], text: str) -> bool:
     return any(sign in text for sign in signs)
 
 
-def _may_link(text: str) -> bool:
+def may_link(text: str) -> bool:
+    """False for a text without an address, which is nearly every text."""
     return _holds_any(_LINK_SIGNS, text.lower()) or has_odd_letters(text)
 
 

@@ -136,6 +136,8 @@ def _statements(block: Block) -> list[str]:
 
 
 def _missing(block: Block, piece: str, evidence: Evidence, question: str) -> list[Literal]:
+    if block.kind is not Kind.FENCE and evidence.quotes(piece):
+        return []
     found = unsupported(literals(block, piece), evidence)
     if block.kind is Kind.HEADING:  # a heading repeats what was asked
         asked = fold(question).lower()

@@ -114,6 +114,42 @@ def test_a_near_miss_is_not_supported(source: str, said: str) -> None:
     assert not holds(source, said)
 
 
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("Keep 10 000 rows.", "Keep 10 [1]."),
+        ("Keep 10 000 rows.", "000 rows [1]."),
+        ("Wait 1.5 hours.", "Wait 1. [1]"),
+        ("See https://wiki.example/a/b?c=1 first.", "See https://wiki.example/a/b [1]."),
+        ("Run `kubectl get pods -A` twice.", "Run `kubectl get pods` [1]."),
+        ("Restart the api-gateway now.", "Restart the api [1]."),
+        ("Restart api.service now.", "Restart api."),
+        ("Restart the API.", "Restart the api."),
+        ("Restart the API.", " [1]"),
+    ],
+)
+def test_a_part_of_something_longer_is_no_quotation(source: str, said: str) -> None:
+    assert not Evidence.of([passage(source)]).quotes(said)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("Use the\n“Drain” button, then wait.", 'Use the "Drain" button, then wait [2].'),
+        ("1. Run `kubectl get pods`.", "- Run `kubectl get pods` [1]."),
+        ("Never **restart** the API.", "Never restart the API [1]."),
+        ("Подождите 5 минут.", "Подождите 5 минут [1]."),
+    ],
+)
+def test_a_quotation_is_known_by_its_words(source: str, said: str) -> None:
+    assert Evidence.of([passage(source)]).quotes(said)
+
+
+def test_what_stands_in_two_passages_is_no_quotation() -> None:
+    first, second = passage("Scale the deployment to", "a.md"), passage("zero replicas.", "b.md")
+    assert not Evidence.of([first, second]).quotes("Scale the deployment to zero replicas.")
+
+
 def test_a_fenced_command_must_be_whole() -> None:
     source = "```sql\nDELETE FROM jobs WHERE id = 7;\n```\n```\nkubectl get pods | grep web\n```"
     assert holds(source, "```\nDELETE FROM jobs WHERE id = 7;\n```")
