@@ -35,6 +35,7 @@ _DATE_HINTS: dict[Language, str] = {
     "ru": "Russian; 03.04 is day.month",
 }
 Key = tuple[str, str]  # source, document
+_Piece = tuple[Ranked, Sequence[Passage]]  # the best chunk of a passage, and all of it
 
 
 def key_of(passage: Passage) -> Key:
@@ -62,15 +63,15 @@ def selected(
         group = groups.setdefault(key_of(item.passage), [])
         if len(group) < policy.chunks_per_document:
             group.append(item)
-    pieces: list[Ranked] = []
+    pieces: list[_Piece] = []
     for key, group in groups.items():
         chunks = whole.get(key, ())
         if chunks and sum(len(chunk.text) for chunk in chunks) <= policy.small_document:
-            pieces.append(_merged(group[0], chunks))
+            pieces.append((group[0], chunks))
         else:
             pieces += _neighbours(group)
-    pieces.sort(key=lambda item: item.scores.u, reverse=True)
-    best = [_without_orders(item) for item in pieces[: policy.passages]]
+    pieces.sort(key=lambda piece: piece[0].scores.u, reverse=True)
+    best = [_without_orders(_merged(*piece)) for piece in pieces[: policy.passages]]
     return fitted(best, policy.context_tokens * CHARACTERS_PER_TOKEN)
 
 
@@ -107,7 +108,7 @@ def _cut(text: str, characters: int) -> str:
     return head + "\n```" if head.count("```") % 2 else head
 
 
-def _neighbours(group: Sequence[Ranked]) -> list[Ranked]:
+def _neighbours(group: Sequence[Ranked]) -> list[_Piece]:
     """Chunks that follow each other in the document become one passage."""
     runs: list[list[Ranked]] = []
     for item in sorted(group, key=lambda item: item.passage.lines):
@@ -115,11 +116,9 @@ def _neighbours(group: Sequence[Ranked]) -> list[Ranked]:
             runs[-1].append(item)
         else:
             runs.append([item])
-    merged: list[Ranked] = []
-    for run in runs:
-        best = max(run, key=lambda item: item.scores.u)
-        merged.append(_merged(best, [item.passage for item in run]))
-    return merged
+    return [
+        (max(run, key=lambda item: item.scores.u), [item.passage for item in run]) for run in runs
+    ]
 
 
 def _follows(before: Passage, after: Passage) -> bool:

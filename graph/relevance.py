@@ -174,31 +174,31 @@ class WordTable:
         self._places = {term: place for place, term in enumerate(terms)}
         table = counts(term_hashes(terms))
         saturation = K1 * (1 - B + B * lengths / max(profile.statistics.mean_length, 1.0))
-        self._present = table > 0
+        self._present = (table > 0).astype(np.float32)
         weights = idf(list(terms), profile.statistics)
-        self._weighted = table / (table + saturation[:, None]) * weights
+        self._weighted = np.asarray(table / (table + saturation[:, None]) * weights, np.float32)
         self._rows = len(lengths)
 
     def bm25(self) -> Floats:
         """Field-weighted BM25 per square root of content words. Shape: (chunks,)."""
-        total = np.zeros(self._rows, dtype=np.float32)
-        for token in self._view.wholes:
-            total += self._weighted[:, self._places[token]]
-        for word in self._view.words:
-            pairs = word.reach[self._language]
-            places = [self._places[item] for item, _ in pairs]
-            worths = np.array([worth for _, worth in pairs], dtype=np.float32)
-            total += (self._weighted[:, places] * worths).max(axis=1)
-        return total / np.float32(np.sqrt(max(len(self._view.words), 1)))
+        wholes = [self._places[token] for token in self._view.wholes]
+        total = self._weighted[:, wholes].sum(axis=1)
+        reach = [word.reach[self._language] for word in self._view.words]
+        if reach:
+            total = total + self._best(self._weighted, reach).sum(axis=1)
+        return np.asarray(total / np.sqrt(max(len(reach), 1)), dtype=np.float32)
 
     def coverage(self) -> Floats:
         """QuestionView.coverage for every chunk at once. Shape: (chunks,)."""
-        total = sum(word.idf for word in self._view.words)
-        covered = np.zeros(self._rows, dtype=np.float32)
-        if not total:
-            return covered
-        for word, worths in zip(self._view.words, self._worths, strict=True):
-            places = [self._places[item] for item in worths]
-            values = np.array(list(worths.values()), dtype=np.float32)
-            covered += word.idf * (self._present[:, places] * values).max(axis=1)
-        return covered / np.float32(total)
+        idfs = np.array([word.idf for word in self._view.words], dtype=np.float32)
+        if not idfs.any():
+            return np.zeros(self._rows, dtype=np.float32)
+        covered = self._best(self._present, [tuple(worths.items()) for worths in self._worths])
+        return np.asarray((covered * idfs).sum(axis=1) / idfs.sum(), dtype=np.float32)
+
+    def _best(self, table: Floats, words: Sequence[Sequence[tuple[str, float]]]) -> Floats:
+        """For each word its best stand-in in each chunk, by worth. Shape: (chunks, words)."""
+        places = [self._places[item] for pairs in words for item, _ in pairs]
+        worths = np.array([worth for pairs in words for _, worth in pairs], dtype=np.float32)
+        starts = np.cumsum([0, *(len(pairs) for pairs in words[:-1])])
+        return np.maximum.reduceat(table[:, places] * worths, starts, axis=1)

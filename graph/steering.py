@@ -84,6 +84,7 @@ _ORDERS = (
     _order(("пользователь",), "пользователь (?:теперь )?(?:является|считается) (?:админ|директор)"),
     _TO_MACHINES,
 )
+_SIGNS = tuple(sign for order in _ORDERS for sign in order.signs)
 # Each begins with its letters and looks back over them: scanning is then fast.
 _ARTIFICIAL = re.compile(r"ai(?<=\bai)s?\b"), re.compile(r"ии(?<=\bии)")
 
@@ -92,13 +93,19 @@ _ARTIFICIAL = re.compile(r"ai(?<=\bai)s?\b"), re.compile(r"ии(?<=\bии)")
 def steers(text: str) -> bool:
     """True when `text` gives orders to whoever reads it for somebody else."""
     lower, odd = text.lower(), has_odd_letters(text)
+    if not odd and not any(map(lower.__contains__, _SIGNS)) and not _speaks_of_ai(lower):
+        return False  # nearly every text
     return any(order.pattern.search(text) for order in _ORDERS if odd or _is_signed(lower, order))
 
 
 def _is_signed(lower: str, order: _Order) -> bool:
     if any(sign in lower for sign in order.signs):
         return True
-    return order is _TO_MACHINES and any(word.search(lower) for word in _ARTIFICIAL)
+    return order is _TO_MACHINES and _speaks_of_ai(lower)
+
+
+def _speaks_of_ai(lower: str) -> bool:
+    return any(word.search(lower) for word in _ARTIFICIAL)
 
 
 @lru_cache(maxsize=_KEPT)
