@@ -22,6 +22,7 @@ FACTORIES: dict[str, str] = {
     "sessions.sqlite": "adapters.sqlite.sessions:SqliteSessions",
     "leadership.sqlite": "adapters.sqlite.leadership:SqliteLeadership",
     "timetable.sqlite": "adapters.sqlite.timetable:SqliteTimetable",
+    "cache.sqlite": "adapters.sqlite.cache:SqliteCache",
     "copy.sqlite": "adapters.sqlite.copies:copy",
     "server.redis": "adapters.redis.server:create",
     "inbox.redis": "adapters.redis.inbox:RedisInbox",
