@@ -22,6 +22,7 @@ from graph.ports import Prompt, Search
 from graph.relevance import search_terms
 from graph.text import question_language, spaced
 
+_WARM_UP = 3  # questions that are asked before, and not counted
 CONCURRENT = 16  # questions under way at once in the throughput run
 
 
@@ -31,16 +32,21 @@ async def costs(app: App, questions: Sequence[str]) -> list[Figure]:
     machine = Machine(replace(app.machine.ports, model=None, web=None), app.machine.policy)
     lexicon = Lexicon(app.words)
     bare: list[float] = []
+    ranked: list[float] = []
     whole: list[float] = []
-    for text in (*questions[:3], *questions):  # the first three warm up
+    for text in (*questions[:_WARM_UP], *questions):
+        question = app.question(text, web=False)
         bare.append(await timed(partial(_bare, app, lexicon, text)))
-        whole.append(await timed(partial(machine.answer, app.question(text, web=False))))
-    bare, whole = bare[3:], whole[3:]
+        ranked.append(await timed(partial(machine.search, text, question.scope)))
+        whole.append(await timed(partial(machine.answer, question)))
+    bare, ranked, whole = bare[_WARM_UP:], ranked[_WARM_UP:], whole[_WARM_UP:]
     own = [total - part for total, part in zip(whole, bare, strict=True)]
     return [
         ratio("whole question ÷ (embedding + search, glossary included)",
               median(whole), median(bare), "ms"),
         Figure("own overhead of a question", f"{median(own):.1f} ms", "median of the differences"),
+        ratio("whole question ÷ `belay search`, which ranks what was found",
+              median(whole), median(ranked), "ms"),
         await _throughput(app, questions),
     ]  # fmt: skip
 
