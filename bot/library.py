@@ -11,7 +11,9 @@ from urllib.parse import quote
 
 from bot.app import Library
 from bot.errors import SettingsError, SourceError
+from bot.expansion import expanding
 from bot.fenced import fenced
+from bot.ingest.calibrate import GROWTH
 from bot.ingest.fingerprint import digest, rules
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
@@ -106,24 +108,28 @@ async def sync_shelf(
     if shelf.name not in [record.name for record in await app.index.sources()]:
         with held(home / LOCK_FILE):
             await check(source)  # a path with a typing error is not remembered
-    with reading(app.settings) as options:
-        report = await sync(
-            source,
-            app.index,
-            app.embedder,
-            lock=home / LOCK_FILE,
-            options=replace(
-                options,
-                access=shelf.access or options.access,
-                location=shelf.location,
-                links=shelf.remote.link if shelf.remote else "",
-                allow_loss=allow_loss or shelf.kind in NAMES,
-            ),
-            progress=progress,
-        )
+    async with expanding(app.settings) as expander:
+        with reading(app.settings) as options:
+            report = await sync(
+                source,
+                app.index,
+                app.embedder,
+                lock=home / LOCK_FILE,
+                options=replace(
+                    options,
+                    access=shelf.access or options.access,
+                    location=shelf.location,
+                    links=shelf.remote.link if shelf.remote else "",
+                    allow_loss=allow_loss or shelf.kind in NAMES,
+                ),
+                expander=expander,
+                progress=progress,
+            )
     progress.begin("calibrating", None)
     try:
-        await refresh(app.index, app.embedder, app.words)
+        info = await app.index.info()
+        anew = report.embedded >= GROWTH * info.chunks  # as many vectors are others than before
+        await refresh(app.index, app.embedder, app.words, force=bool(info.chunks) and anew)
     finally:
         progress.end()
     return report
@@ -251,7 +257,9 @@ def _reading(shelf: Shelf, access: Access, settings: Settings) -> str:
     branch = (shelf.remote.branch, shelf.remote.folder) if shelf.remote else ()
     place = (shelf.location, *branch, shelf.include, shelf.exclude, options.max_file_bytes)
     by = rules(options, replace(access, source_type=shelf.kind))
-    return digest(f"{by} {place!r}".encode())
+    beside = settings.expansion.model_dump_json() if settings.expansion.enabled else ""
+    lines = f" {settings.model} {beside}" if beside else ""
+    return digest(f"{by} {place!r}{lines}".encode())
 
 
 def _shelf_for(path: Path, known: Sequence[Shelf]) -> Shelf:

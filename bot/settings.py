@@ -38,6 +38,7 @@ from bot.chat_settings import (
     webhook_secret,
 )
 from bot.errors import SettingsError
+from bot.expansion_settings import ExpansionSettings
 from bot.mcp_settings import McpSettings
 from bot.oncall_settings import OnCallSettings
 from bot.redis_settings import RedisSettings, redis_address
@@ -111,6 +112,7 @@ class Settings(BaseSettings):
     limits: LimitSettings = LimitSettings()
     web_search: WebSettings = WebSettings()
     ingest: IngestSettings = IngestSettings()
+    expansion: ExpansionSettings = ExpansionSettings()
     desk: DeskSettings = DeskSettings()
     rates: RateSettings = RateSettings()
     slack: SlackSettings = SlackSettings()

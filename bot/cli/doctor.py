@@ -29,6 +29,7 @@ from bot.settings import Settings, config_path, unknown_variables
 from bot.shared import shared_server
 from bot.sync_lead import ONE_MACHINE, unguarded
 from bot.terminal import Terminal
+from graph.context import language_name
 from graph.errors import GraphError
 from graph.model import SourceType
 from graph.ports import Embedder, Prompt
@@ -69,6 +70,8 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
             yield Finding(name, "bad", redact(str(error)), error.remedy)
         except GraphError as error:
             yield Finding(name, "bad", redact(str(error)))
+    if settings.expansion.enabled:
+        yield _expansion(settings)
     for finding in await _shared(settings):
         yield finding
     if configured(settings):
@@ -78,6 +81,15 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
     if watch is not None:
         for finding in await _on_call(watch, configured(settings)):
             yield finding
+
+
+def _expansion(settings: Settings) -> Finding:
+    if not settings.model:
+        message = "[expansion] is enabled, and there is no model: documents get no lines"
+        return Finding("expansion", "note", message, "set BELAY_MODEL, or take it out")
+    names = " and ".join(language_name(language) for language in settings.expansion.languages)
+    message = f"{settings.model} writes {settings.expansion.lines} lines a document in {names}"
+    return Finding("expansion", "ok", message)
 
 
 async def _on_call(watch: Watch, platforms: Sequence[str]) -> list[Finding]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 
@@ -67,3 +68,14 @@ async def embed(embedder: Embedder, texts: Sequence[str], *, batch: int, paralle
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from errors
     return np.concatenate([task.result() for task in tasks])
+
+
+async def embed_groups(
+    embedder: Embedder, groups: Sequence[Sequence[str]], *, batch: int, parallel: int
+) -> list[Matrix]:
+    """The rows of each group, in order; batches go over the borders of groups. Raises like
+    `embed`."""
+    texts = [text for group in groups for text in group]
+    rows = await embed(embedder, texts, batch=batch, parallel=parallel)
+    ends = list(accumulate(len(group) for group in groups))
+    return [rows[start:end] for start, end in zip([0, *ends], ends, strict=False)]

@@ -62,6 +62,8 @@ class SyncReport:
 
     `chunks` were stored by this run, `duplicates` were found to be stored elsewhere already,
     `embedded` texts were sent to the embedder. `masked` names each place of a masked secret.
+    `expanded` documents have lines of the chat model beside them now; `without_lines` should have,
+    and the model was away.
     """
 
     source: str
@@ -71,6 +73,8 @@ class SyncReport:
     chunks: int = 0
     duplicates: int = 0
     embedded: int = 0
+    expanded: int = 0
+    without_lines: int = 0
     skipped: tuple[Skipped, ...] = ()
     problems: tuple[Problem, ...] = ()
     masked: tuple[Problem, ...] = ()
@@ -95,6 +99,10 @@ class SyncReport:
 
     def _lines(self, limit: int) -> Iterator[str]:
         yield self.summary()
+        if self.expanded:
+            yield f"  with lines of the model: {self.expanded}"
+        if self.without_lines:
+            yield f"  without lines, the model was away; the next sync asks: {self.without_lines}"
         by_reason: dict[str, list[str]] = defaultdict(list)
         for item in self.skipped:
             by_reason[item.reason].append(item.path + (f" ({item.detail})" if item.detail else ""))
@@ -121,6 +129,8 @@ class Tally:
     chunks: int = 0
     duplicates: int = 0
     embedded: int = 0
+    expanded: int = 0
+    without_lines: int = 0
     skipped: dict[str, Skipped] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     masked: list[Problem] = field(default_factory=list)
@@ -135,6 +145,8 @@ class Tally:
             chunks=self.chunks,
             duplicates=self.duplicates,
             embedded=self.embedded,
+            expanded=self.expanded,
+            without_lines=self.without_lines,
             skipped=tuple(self.skipped.values()),
             problems=tuple(self.problems),
             masked=tuple(self.masked),

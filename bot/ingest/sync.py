@@ -17,7 +17,8 @@ from pathlib import Path
 from bot.errors import BotError, SourceError
 from bot.fenced import fenced
 from bot.ingest.document import Document, Origin
-from bot.ingest.embed import embed
+from bot.ingest.embed import embed_groups
+from bot.ingest.expansion import Expander, toward
 from bot.ingest.fingerprint import Fingerprint, digest, rules
 from bot.ingest.lock import held
 from bot.ingest.options import SyncOptions
@@ -53,9 +54,11 @@ async def sync(
     *,
     lock: Path,
     options: SyncOptions | None = None,
+    expander: Expander | None = None,
     progress: Progress | None = None,
 ) -> SyncReport:
     """Reads the whole source and stores what changed; the caller calibrates the index afterwards.
+    With an `expander` a chat model writes lines beside each document that changed.
 
     Raises SyncBusy when another process syncs, LeadLost when one began although this one was not
     done (it stood still, its lock was taken away) and nothing more is written, SourceError when the
@@ -66,7 +69,10 @@ async def sync(
     with held(lock):
         index = await fenced(index)
         await index.begin(embedder.name, embedder.dimension, CHUNKER_VERSION)
-        run = _Run(Unpacking(source, options), index, embedder, options, progress or Silent())
+        unpacked = Unpacking(source, options)
+        run = _Run(
+            unpacked, index, embedder, options, expander=expander, progress=progress or Silent()
+        )
         return await run.recorded()
 
 
@@ -79,15 +85,20 @@ class _Run:
         index: KnowledgeIndex,
         embedder: Embedder,
         options: SyncOptions,
+        *,
+        expander: Expander | None,
         progress: Progress,
     ) -> None:
         self._source = source
         self._index = index
         self._embedder = embedder
         self._options = options
+        self._expander = expander
         self._progress = progress
         access = replace(options.access, source_type=source.kind)
-        self._rules = rules(options, access)
+        self._rules = self._bare_rules = rules(options, access)
+        if expander is not None:
+            self._rules = digest(f"{self._bare_rules} {expander.mark}".encode())
         origin = Origin(source.name, access, source.uri)
         self._reader = FileReader(origin, options, self._rules)
         self._known: Mapping[str, FileRecord] = {}
@@ -214,20 +225,39 @@ class _Run:
 
     async def _flush(self) -> None:
         """Embeds the documents gathered so far and stores them, one transaction each."""
-        pending, self._pending = self._pending, []
-        inputs = [text for doc, _ in pending for text in doc.inputs]
-        vectors = await embed(
-            self._embedder, inputs, batch=self._options.batch, parallel=self._options.parallel
+        pending = await self._expanded()
+        inputs = [doc.inputs for doc, _, _ in pending]
+        groups = [*inputs, *(lines for _, _, lines in pending)]
+        options = self._options
+        found = await embed_groups(
+            self._embedder, groups, batch=options.batch, parallel=options.parallel
         )
-        self._tally.embedded += len(inputs)
-        start = 0
-        for doc, fingerprint in pending:
-            rows = vectors[start : start + len(doc.passages)]
-            start += len(doc.passages)
+        self._tally.embedded += sum(map(len, inputs))
+        for place, (doc, fingerprint, _) in enumerate(pending):
+            rows = toward(found[place], found[len(pending) + place])
             chunks = await asyncio.to_thread(doc.chunks, rows)
-            record = file_record(doc, fingerprint)
-            stored = await self._replace(record, chunks)
-            self._count(doc, stored)
+            record = self._now[doc.file.path] = file_record(doc, fingerprint)
+            self._count(doc, await self._replace(record, chunks))
+
+    async def _expanded(self) -> list[tuple[Document, Fingerprint, Sequence[str]]]:
+        """The documents gathered so far with the lines beside them. What lacks nothing but lines,
+        and gets none now, stays as it is stored, for a later sync."""
+        pending, self._pending = self._pending, []
+        if self._expander is None:
+            return [(doc, fingerprint, ()) for doc, fingerprint in pending]
+        found: list[tuple[Document, Fingerprint, Sequence[str]]] = []
+        expansions = await self._expander.expand([doc for doc, _ in pending])
+        for (doc, fingerprint), expansion in zip(pending, expansions, strict=True):
+            path, bare = doc.file.path, replace(fingerprint, rules=self._bare_rules)
+            self._tally.expanded += bool(expansion.lines)
+            self._tally.without_lines += not expansion.settled
+            if expansion.settled:
+                found.append((doc, fingerprint, expansion.lines))
+            elif self._indexed(path) == bare:
+                self._keep(self._known[path])
+            else:
+                found.append((doc, bare, ()))
+        return found
 
     def _count(self, doc: Document, stored: int) -> None:
         tally = self._tally
