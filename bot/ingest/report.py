@@ -102,7 +102,8 @@ class SyncReport:
         if self.expanded:
             yield f"  with lines of the model: {self.expanded}"
         if self.without_lines:
-            yield f"  without lines, the model was away; the next sync asks: {self.without_lines}"
+            why = "the model was away (see belay doctor), the next sync asks again"
+            yield f"  without lines, {why}: {self.without_lines}"
         by_reason: dict[str, list[str]] = defaultdict(list)
         for item in self.skipped:
             by_reason[item.reason].append(item.path + (f" ({item.detail})" if item.detail else ""))

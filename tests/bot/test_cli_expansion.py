@@ -84,7 +84,7 @@ async def test_a_model_that_is_away_is_told_and_asked_again(tmp_path: Path, docs
         belay = expanding(tmp_path, server.url)
         synced = await run(belay, "sync", docs)
         assert synced.code == 0
-        assert "without lines, the model was away; the next sync asks: 5" in synced.out
+        assert "without lines, the model was away (see belay doctor)" in synced.out
     async with OpenAIServer(default=Lines()) as server:
         again = await run(expanding(tmp_path, server.url), "sync", docs)
     assert "with lines of the model: 1" in again.out
