@@ -10,9 +10,9 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, Protocol, cast
@@ -78,7 +78,6 @@ _FAILURES: tuple[tuple[type[Exception], str], ...] = (
 )
 
 Event = Stage | Token | Finished
-Steps = AsyncGenerator[tuple[str, Any], None]
 
 
 def build() -> Any:  # LangGraph's compiled type has four parameters and says no more than this
@@ -120,13 +119,30 @@ def _timed(name: str, node: Node) -> Node:
     return run
 
 
-async def _next(steps: Steps, deadline: float) -> tuple[str, Any] | None:
+async def _next(steps: AsyncGenerator[Any, None], deadline: float) -> tuple[str, Any] | None:
     """The next step, None after the last. Raises TimeoutError at `deadline` (loop time).
 
     A time-out around the whole loop would also cancel whoever is busy showing an event.
     """
     async with asyncio.timeout_at(deadline):
         return await anext(steps, None)
+
+
+@dataclass(slots=True)
+class _Run:
+    """A question on its way through the graph: what is known of it so far."""
+
+    question: Question
+    state: State = field(init=False)
+    started: float = field(default_factory=time.perf_counter)
+    began: float = field(default_factory=time.time)
+
+    def __post_init__(self) -> None:
+        self.state = {"question": self.question}
+
+    def finished(self, answer: Answer, policy: Policy) -> Finished:
+        total = (time.perf_counter() - self.started) * 1000
+        return Finished(answer, replace(trace(self.state, answer, policy, total), began=self.began))
 
 
 class Machine:
@@ -148,57 +164,65 @@ class Machine:
 
     def ask(self, question: Question) -> AsyncGenerator[Event, None]:
         """Stages and tokens as they come, and Finished as the last event."""
-        return self._events(question, ("custom", "values"))
+        return self._events(question)
 
     async def answer(self, question: Question) -> Finished:
         """The answer alone, for callers that do not stream."""
-        async with aclosing(self._events(question, ("values",))) as events:
-            async for event in events:
-                if isinstance(event, Finished):
-                    return event
-        raise AssertionError("a run ends in Finished")
+        run = _Run(question)
+        try:
+            deadline = self._deadline()
+            async with (
+                asyncio.timeout_at(deadline),
+                aclosing(self._steps(question, deadline, "values")) as steps,
+            ):
+                async for payload in steps:
+                    run.state = cast(State, payload)
+            answer = run.state["answer"]
+        except Exception as error:
+            answer = self.failure(question, error)
+        return run.finished(answer, self.policy)
 
     async def resolve(self, question: Question) -> State:
         """How the question reads without its history: nothing is searched for or answered."""
-        deadline = asyncio.get_running_loop().time() + self.limits.deadline
-        return await understood(question, self._context(deadline))
+        return await understood(question, self._context(self._deadline()))
 
     async def search(self, text: str, scope: Scope) -> Found:
         """The scored candidates for `text`, without a verdict, a model, or the web.
 
         Raises StoreError, TimeoutError.
         """
-        deadline = asyncio.get_running_loop().time() + self.limits.deadline
+        deadline = self._deadline()
         async with asyncio.timeout_at(deadline):
             return await find(text, question_language(text), scope, self._context(deadline))
 
-    async def _events(
-        self, question: Question, modes: Sequence[str]
-    ) -> AsyncGenerator[Event, None]:
-        started, began = time.perf_counter(), time.time()
-        state: State = {"question": question}
-        answer: Answer | None = None
+    async def _events(self, question: Question) -> AsyncGenerator[Event, None]:
+        run = _Run(question)
         try:
-            deadline = asyncio.get_running_loop().time() + self.limits.deadline
-            async with aclosing(self._run(question, deadline, modes)) as steps:
+            deadline = self._deadline()
+            async with aclosing(self._steps(question, deadline, ["custom", "values"])) as steps:
                 while (step := await _next(steps, deadline)) is not None:
                     mode, payload = step
                     if mode == "custom":
                         yield payload
                     else:
-                        state = cast(State, payload)
-            answer = state["answer"]
+                        run.state = cast(State, payload)
+            answer = run.state["answer"]
         except Exception as error:
             answer = self.failure(question, error)
-        total = (time.perf_counter() - started) * 1000
-        yield Finished(answer, replace(trace(state, answer, self.policy, total), began=began))
+        yield run.finished(answer, self.policy)
 
-    def _run(self, question: Question, deadline: float, modes: Sequence[str]) -> Steps:
-        stream: Steps = self._graph.astream(
+    def _deadline(self) -> float:
+        return asyncio.get_running_loop().time() + self.limits.deadline
+
+    def _steps(
+        self, question: Question, deadline: float, modes: str | list[str]
+    ) -> AsyncGenerator[Any, None]:
+        """What LangGraph emits: payloads of one mode, or (mode, payload) of several."""
+        stream: AsyncGenerator[Any, None] = self._graph.astream(
             {"question": question},
             config={"recursion_limit": self.limits.recursion},
             context=self._context(deadline),
-            stream_mode=list(modes),
+            stream_mode=modes,
         )
         return stream
 
