@@ -15,7 +15,7 @@ from bot.library import Shelf, listed_shelves, remove, shelves
 from bot.ports import FileRecord, FileState, SourceRecord
 from bot.rebuild import rebuilt
 from bot.schedules import looked_after
-from bot.seen import true_states
+from bot.seen import seen_sources
 from bot.settings import Settings
 from bot.source_types import named_types
 from bot.terminal import Terminal, printable
@@ -105,8 +105,8 @@ async def sources(
     types = named_types(kinds).known
     index = await open_index(settings)
     try:
-        records = await true_states(settings, await index.sources())
-        standings, leader = await schedules.scheduled(settings, index, terminal)
+        records = await seen_sources(settings, index)
+        standings, leader = await schedules.scheduled(settings, records, terminal)
         records = schedules.with_unread(records, standings, settings)
         records = [item for item in records if not types or item.kind in types]
         standings = {item.name: standings[item.name] for item in records if item.name in standings}
