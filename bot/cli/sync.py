@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bot.app import Library, open_index, opened_library
 from bot.cli import schedules
+from bot.cli.adding import tell_ways
 from bot.cli.output import to_json
 from bot.cli.watching import SHOWN, refuse_to_wait, synced, watch
 from bot.errors import SourceError, SyncBusy
@@ -122,6 +123,7 @@ async def sources(
         return
     if not records and types:
         terminal.note(f"No source of this type is indexed: {', '.join(sorted(types))}.")
+        tell_ways(settings, terminal, types)
         return
     if not records:
         terminal.note("No folder is indexed yet. Try: belay sync ~/runbooks")
