@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from bot.errors import StorageError
 from bot.ports import Sources
 from bot.texts import text
-from graph.machine import Finished
 from graph.model import Language, Outcome, Scope, SourceType
 from graph.phrases import listed, say
+
+if TYPE_CHECKING:
+    from graph.machine import Finished
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from bot.app import App, opened
 from bot.auditor import TERMINAL, TERMINAL_PLACE, Auditor, open_audit
 from bot.cli.adding import tell_ways
 from bot.cli.output import to_json
-from bot.library import readable_sources
+from bot.readable_sources import readable_sources
 from bot.reply import to_markdown
 from bot.settings import Settings
 from bot.source_types import Types, named_types

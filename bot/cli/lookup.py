@@ -16,7 +16,7 @@ from bot.cli.adding import tell_ways
 from bot.cli.chat import NOTHING_INDEXED, audited
 from bot.cli.output import to_json
 from bot.errors import SettingsError
-from bot.library import readable_sources
+from bot.readable_sources import readable_sources
 from bot.registry import factory
 from bot.search import Hit, SearchBounds, hits, near
 from bot.settings import Settings

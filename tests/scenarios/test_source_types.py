@@ -13,7 +13,7 @@ from adapters.memory.conversation import MemoryConversation
 from bot.chat import Person, Place
 from bot.ingest.options import SyncOptions
 from bot.ingest.sync import sync
-from bot.library import readable_sources
+from bot.readable_sources import readable_sources
 from graph.machine import Machine
 from graph.model import Access, Document, Passage, Scope, SourceType
 from graph.ports import Candidate, Ports, Retriever, Search
