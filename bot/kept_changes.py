@@ -15,12 +15,15 @@ from dataclasses import replace
 from typing import Any
 
 from bot.app import Library
-from bot.errors import BotError, SourceError, SyncBusy
+from bot.errors import BotError, IndexIncompatible, SourceError, SyncBusy
 from bot.kept import NAMES, Kept, KeptDocuments, file_name
 from bot.library import sync_kept
 from bot.progress import Progress, Silent
 from graph.errors import GraphError
 from graph.model import SourceType
+
+_REFUSED = (SyncBusy, IndexIncompatible)
+"""Nothing was stored, or another process has taken over."""
 
 _log = logging.getLogger(__name__)
 
@@ -102,7 +105,7 @@ class KeptChanges:
     @asynccontextmanager
     async def _undone(self, before: Sequence[Kept], made: Sequence[Kept]) -> AsyncIterator[None]:
         """When the block fails, or is cancelled, the records are again as they were, without those
-        that are only among `made`."""
+        that are only among `made`; what the index stored by then follows them."""
         try:
             yield
         except BaseException as error:
@@ -110,17 +113,17 @@ class KeptChanges:
             known = {kept.id for kept in before}
             self._drop([kept for kept in made if kept.id not in known])
             self._sweep(made)
-            if isinstance(error, Exception) and not isinstance(error, SyncBusy):
+            if not isinstance(error, _REFUSED):
                 await self._follow([kept.kind for kept in (*before, *made)])
             raise
 
     async def _follow(self, kinds: Sequence[SourceType]) -> None:
-        """The sync that failed may have stored a part. One that never began, or that is another
-        process's by now, has not, or may not be followed."""
+        """Brings the index after the data folder: a part may be stored, and the source be called
+        failed for what is not there any more."""
         try:
             await self._sync(kinds)
         except (BotError, GraphError) as error:
-            _log.warning("the next sync takes out what the index holds of it: %s", error)
+            _log.warning("the index may hold a part of it until the next sync: %s", error)
 
     def _put(self, records: Sequence[Kept]) -> None:
         for kept in records:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from bot.app import Library
 from bot.errors import StorageError
 from bot.kept import Kept, KeptDocuments
 from bot.kept_changes import KeptChanges
+from bot.ports import SyncState
 from bot.settings import Settings
 from graph.errors import EmbedderError
 from graph.model import SourceType
@@ -37,13 +39,20 @@ class Away(CountingEmbedder):
 
 
 class Unfitted(MemoryIndex):
-    """Has no room for a profile while `full`: everything else is stored by then."""
+    """Has no room for a profile while `full`, or waits with it: all else is stored by then."""
 
     full = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.go = asyncio.Event(), asyncio.Event()
+        self.go.set()
 
     async def save_profile(self, profile: object) -> None:
         if self.full:
             raise StorageError("the disk is full")
+        self.asked.set()
+        await self.go.wait()
 
 
 class Team:
@@ -87,6 +96,31 @@ async def test_of_several_files_all_are_findable_or_none_is_kept(team: Team) -> 
     team.index.full = False
     await team.adds(VAULT, LEDGER)
     assert "17:40" in await team.text()
+
+
+async def test_what_is_cut_off_after_it_was_stored_is_taken_out_again(team: Team) -> None:
+    """As with Ctrl-C while "calibrating" is shown."""
+    team.index.go.clear()
+    adding = asyncio.ensure_future(team.adds(VAULT))
+    await team.index.asked.wait()
+    assert "vaultctl" in await team.text()
+    adding.cancel()
+    team.index.go.set()
+    with pytest.raises(asyncio.CancelledError):
+        await adding
+    assert await team.text() == ""
+    assert not [*team.home.glob("uploads/*/*")]
+
+
+async def test_a_source_is_not_called_failed_for_what_is_not_kept(team: Team) -> None:
+    await team.adds(LEDGER)
+    team.embedder.word = "vaultctl"
+    with pytest.raises(EmbedderError):
+        await team.adds(VAULT)
+    assert team.kept == ["ledger.md"]
+    assert "17:40" in await team.text()
+    [record] = await team.index.sources()
+    assert (record.state, record.files) == (SyncState.COMPLETE, 1)
 
 
 async def test_the_first_documents_of_all_leave_no_source_behind(team: Team) -> None:
