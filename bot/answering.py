@@ -89,6 +89,7 @@ class Answering:
             self._recall,
             keep,
             moves=self._moves,
+            sources=sources,
             auditor=auditor,
             minutes=minutes,
             meter=meter,

@@ -164,9 +164,9 @@ async def _check(library: Library) -> None:
     """Refuses another embedder's index; fits the profile that a first sync, cut short, lacks."""
     info = await require_compatible(library.index, library.embedder)
     if info.chunks and info.profile_revision < 0:
-        from bot.ingest.refresh import refresh  # noqa: PLC0415 - hardly ever needed
+        from bot.first_profile import fit_first  # noqa: PLC0415 - hardly ever needed
 
-        await refresh(library.index, library.embedder, library.words)
+        await fit_first(library)
 
 
 async def require_compatible(index: KnowledgeIndex, embedder: Embedder) -> IndexInfo:
@@ -190,14 +190,26 @@ async def open_sessions(library: Library, folder: Path) -> KnowledgeIndex:
     not there.
 
     It can always be made again from the session log: what was indexed with other tools is
-    dropped. Raises StorageError.
+    dropped, unless another process is indexing. Raises StorageError.
     """
     settings = library.settings
     index = await open_store(settings, chosen(settings), Content.SESSIONS, folder)
-    info, embedder = await index.info(), library.embedder
-    if info.chunks and (info.embedder, info.dimension) != (embedder.name, embedder.dimension):
-        await index.reset()
+    try:
+        if await of_other_tools(index, library.embedder):
+            from bot.session_runs import begin_anew  # noqa: PLC0415 - hardly ever needed
+
+            await begin_anew(library, index)
+    except BaseException:
+        await index.close()
+        raise
     return index
+
+
+async def of_other_tools(index: KnowledgeIndex, embedder: Embedder) -> bool:
+    """Whether it holds vectors of another embedder. Raises StorageError."""
+    info = await index.info()
+    tools = (embedder.name, embedder.dimension)
+    return bool(info.chunks) and tools != (info.embedder, info.dimension)
 
 
 async def _sessions(stack: AsyncExitStack, library: Library, folder: Path) -> KnowledgeIndex | None:

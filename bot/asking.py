@@ -9,13 +9,14 @@ from enum import StrEnum
 from functools import partial
 
 from bot import buttons, logs
+from bot.absent_types import naming_absent
 from bot.answer_cache import AnswerCache
 from bot.auditor import Auditor
 from bot.chat import Incoming, Reply
 from bot.meter import Meter, Silent
 from bot.minutes import Minutes
 from bot.places import Moves
-from bot.ports import Conversation
+from bot.ports import Conversation, Sources
 from bot.recall import Exchange, Offer, Recall, Remembered, room
 from bot.reply import to_markdown
 from bot.runbooks import Runbooks
@@ -45,8 +46,9 @@ class Way(StrEnum):
 
 class Asking:
     """`keep` stores the trace of each question, for `belay why`; `moves` knows where a place is
-    by the time that it is answered; `auditor` writes down who asked, `minutes` what was said;
-    `meter` counts; `answers` are those that need not be made again."""
+    by the time that it is answered; `sources` lists what a scope may read; `auditor` writes down
+    who asked, `minutes` what was said; `meter` counts; `answers` are those that need not be made
+    again."""
 
     def __init__(
         self,
@@ -55,13 +57,14 @@ class Asking:
         keep: Keep,
         *,
         moves: Moves,
+        sources: Sources,
         auditor: Auditor | None = None,
         minutes: Minutes | None = None,
         meter: Meter | None = None,
         answers: AnswerCache | None = None,
     ) -> None:
         self.machine, self._answers = machine, answers
-        self._meter = meter or Silent()
+        self._meter, self._sources = meter or Silent(), sources
         self._runbooks = Runbooks(machine)
         self._recall, self._keep, self._moves = recall, keep, moves
         self._auditor, self._minutes = auditor, minutes
@@ -177,6 +180,7 @@ class Asking:
                     finished = await self._runbooks.by_symptom(question)
                 case _:
                     finished = await self._made_once(question, conversation)
+            finished = await naming_absent(finished, question.scope, self._sources)
             await self._keep(finished.trace)
         return finished
 

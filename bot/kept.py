@@ -115,7 +115,12 @@ class KeptDocuments:
             secrets.token_hex(5), kind, file_name(name), content, len(data), by,
             datetime.now(UTC), **about,
         )  # fmt: skip
-        self.put(kept)
+        try:
+            self.put(kept)
+        except BaseException:
+            with suppress(StorageError):
+                self.sweep(content)
+            raise
         return kept
 
     def keep(self, data: bytes) -> str:

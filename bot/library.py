@@ -22,14 +22,14 @@ from bot.ingest.refresh import refresh
 from bot.ingest.report import SyncReport
 from bot.ingest.sync import sync
 from bot.kept import FOLDER, NAMES, KeptDocuments
-from bot.ports import KnowledgeIndex, Source, SourceRecord
+from bot.ports import Source, SourceRecord
 from bot.progress import Progress
 from bot.registry import factory
 from bot.settings import Settings
 from bot.source_settings import Remote, SourceSettings
 from bot.sync_lead import one_machine
 from bot.sync_schedule import SyncSchedule
-from graph.model import Access, Scope, SourceType
+from graph.model import Access, SourceType
 
 LOCK_FILE, REPOSITORIES = "sync.lock", "repos"
 
@@ -155,17 +155,6 @@ def _options(settings: Settings) -> SyncOptions:
         reading=ingest.reading(),
         loss_share=ingest.shrink_limit,
     )
-
-
-async def readable_sources(index: KnowledgeIndex, scope: Scope) -> list[SourceRecord]:
-    """The sources of which `scope` may read anything, with the number of documents that it may
-    read. Raises StorageError."""
-    counts = await index.files_in(scope)
-    return [
-        replace(record, files=counts[record.name])
-        for record in await index.sources()
-        if record.name in counts
-    ]
 
 
 def kept_shelf(home: Path, kind: SourceType) -> Shelf:

@@ -12,16 +12,25 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from bot import logs
-from bot.errors import BotError
+from bot.errors import BotError, StorageError
 from bot.http import Answered, HttpServer
 from bot.meter import Meter, Meters, Silent
 from bot.metrics import Metrics
-from bot.ports import Inbox, KnowledgeIndex, Platform, Receiving, SharedServer, SyncState
+from bot.ports import (
+    Inbox,
+    KnowledgeIndex,
+    Platform,
+    Receiving,
+    SharedServer,
+    SourceRecord,
+    SyncState,
+)
 from bot.readiness import Dependency, Health, Readiness, Seen
 from bot.registry import factory
 from bot.schedules import Schedules
-from bot.seen import true_states
+from bot.seen import seen_sources
 from bot.settings import Settings
+from bot.standing import Standing
 from graph.errors import GraphError
 from graph.model import Question
 
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
     from graph.machine import Finished
 
 READY, METRICS = "/readyz", "/metrics"
+_SHARE = 0.3  # of the time of a check: for one thing that is asked of Redis
 
 _log = logging.getLogger(__name__)
 
@@ -80,6 +90,7 @@ class Operations:
         self._inbox: Inbox | None = None
         self._server: SharedServer | None = None
         self._schedules: Schedules | None = None
+        self._standings: Sequence[Standing] = ()  # that could be told last
 
     def follow(self, schedules: Schedules) -> None:
         """Whose sources are to be fresh, from now on."""
@@ -128,36 +139,56 @@ class Operations:
             if item.needed
         ]
         self.metrics.see_dependencies(report.status.serves, works)
-        with suppress(TimeoutError, BotError, GraphError):  # then the last figures stand
-            async with asyncio.timeout(self._settings.telemetry.check_timeout):
-                await self._survey()
+        for survey in (self._survey_inbox, self._survey_sources):
+            with suppress(TimeoutError, BotError, GraphError):  # then the last figures stand
+                async with asyncio.timeout(self._settings.telemetry.check_timeout):
+                    await survey()
         return Answered(HTTPStatus.OK, self.metrics.exposition().decode(), "text/plain")
 
-    async def _survey(self) -> None:
+    async def _survey_inbox(self) -> None:
         if self._inbox is not None:
             oldest = await self._inbox.oldest()
             age = (datetime.now(UTC) - oldest).total_seconds() if oldest else 0.0
             self.metrics.see_inbox(await self._inbox.waiting(), max(0.0, age))
+
+    async def _survey_sources(self) -> None:
         if self._index is not None:
-            records = await self._index.sources()
-            standings = await self._schedules.standings(records) if self._schedules else []
-            seen = await true_states(self._settings, records, self._server)
-            self.metrics.see_sources(seen, standings)
+            records, standings = await self._sources(self._index)
+            self._standings = self._standings if standings is None else standings
+            self.metrics.see_sources(records, self._standings)
+
+    async def _sources(
+        self, index: KnowledgeIndex
+    ) -> tuple[Sequence[SourceRecord], Sequence[Standing] | None]:
+        """The sources, and how they stand; None where that cannot be told in time."""
+        patience = self._settings.telemetry.check_timeout * _SHARE
+        records = await seen_sources(self._settings, index, self._server, patience=patience)
+        if self._schedules is None:
+            return records, ()
+        try:
+            async with asyncio.timeout(patience):
+                return records, await self._schedules.standings(records)
+        except (TimeoutError, StorageError) as error:
+            _log.debug("how scheduled sources stand cannot be told: %s", error)
+            return records, None
 
     async def _sync(self) -> Seen:
         """How many sources are as they should be, and when the newest sync ended."""
         assert self._index is not None
-        records = await true_states(self._settings, await self._index.sources(), self._server)
+        records, known = await self._sources(self._index)
         runs = [record.last_run for record in records if record.last_run is not None]
         last = f", last at {max(runs).isoformat(timespec='seconds')}" if runs else ""
         broken = [r for r in records if r.state in (SyncState.INTERRUPTED, SyncState.FAILED)]
         told = f"{len(records) - len(broken)} of {len(records)} sources complete{last}"
-        standings = await self._schedules.standings(records) if self._schedules else []
+        standings = known or ()
+        running = [record.name for record in records if record.state is SyncState.RUNNING]
+        running += [one.source for one in standings if one.running and one.source not in running]
         late = [one.source for one in standings if one.overdue]
         failing = [one.source for one in standings if one.failing]
-        told += f"; overdue: {', '.join(late)}" if late else ""
-        told += f"; failing: {', '.join(failing)}" if failing else ""
-        wrong = broken or late or failing or not records
+        for word, names in (("running", running), ("overdue", late), ("failing", failing)):
+            told += f"; {word}: {', '.join(names)}" if names else ""
+        told += "; schedules cannot be told" if known is None else ""
+        wrong = broken or late or failing or not records or known is None
         return Seen(Health.NOTE if wrong else Health.OK, told)
 
 

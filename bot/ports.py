@@ -185,7 +185,9 @@ class KnowledgeIndex(Retriever, Protocol):
     def chunks(self) -> AsyncIterator[tuple[Passage, Vector, TermCounts]]:
         """Every stored chunk, in a stable order: for calibration and statistics."""
 
-    async def save_profile(self, profile: Profile) -> None: ...
+    async def save_profile(self, profile: Profile) -> None:
+        """It replaces the one that was saved, unless that is of a later revision: whoever took
+        long to fit one changes nothing then."""
 
     async def reset(self) -> None:
         """Empties the index (another embedder); sources stay registered."""

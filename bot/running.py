@@ -32,7 +32,6 @@ from bot.groups import PlatformGroups
 from bot.hand_ins import Fetch
 from bot.home import Home, Pages
 from bot.inbox import Desk
-from bot.library import readable_sources
 from bot.meter import Meter
 from bot.minutes import Minutes
 from bot.oncall import Watch, make_watch
@@ -43,6 +42,7 @@ from bot.ports import (
     Platform,
     SourceRecord,
 )
+from bot.readable_sources import readable_sources
 from bot.roll import make_access
 from bot.seen import true_states
 from bot.session_runs import SessionRuns

@@ -1,7 +1,8 @@
 """The syncs of scheduled sources beside a running process: one at a time, by one process.
 
     async with opened_schedules(settings) as schedules:
-        await ScheduledSyncs(schedules, library.index, sync_one).run()
+        sources = partial(seen_sources, settings, library.index)
+        await ScheduledSyncs(schedules, sources, sync_one).run()
 
 A source is due at the moments of its schedule. What passed meanwhile, because a run took long or
 nothing ran, is made up for by one run. One that fails is tried again after growing pauses, and
@@ -21,7 +22,7 @@ from bot.errors import BotError, StorageError, SyncBusy
 from bot.ingest.report import SyncReport
 from bot.leadership import led
 from bot.library import Shelf
-from bot.ports import KnowledgeIndex
+from bot.ports import SourceRecord
 from bot.redaction import redact
 from bot.schedules import Schedules, this_process
 from bot.standing import Standing
@@ -34,6 +35,9 @@ _SIGNATURES = 3  # in the time that a lead lasts
 
 _log = logging.getLogger(__name__)
 
+Sources = Callable[[], Awaitable[Sequence[SourceRecord]]]
+"""All that are indexed, with their true states. Raises StorageError."""
+
 Sync = Callable[[Shelf], Awaitable[SyncReport]]
 """Brings one source up to date. Raises BotError, EmbedderError."""
 
@@ -44,14 +48,14 @@ class ScheduledSyncs:
     def __init__(
         self,
         schedules: Schedules,
-        index: KnowledgeIndex,
+        sources: Sources,
         sync: Sync,
         *,
         name: str = "",
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._schedules, self._index, self._sync = schedules, index, sync
+        self._schedules, self._sources, self._sync = schedules, sources, sync
         self._pacing, self._timetable = schedules.pacing, schedules.timetable
         self._shelves = {shelf.name: shelf for shelf in schedules.shelves}
         self._name = name or this_process()
@@ -122,7 +126,7 @@ class ScheduledSyncs:
     async def _standings(self, now: datetime) -> Sequence[Standing]:
         """What was done by hand, and a clock that was put back, are written down on the way."""
         before = await self._timetable.entries()
-        found = await self._schedules.standings(await self._index.sources(), now)
+        found = await self._schedules.standings(await self._sources(), now)
         for one in found:
             if one.entry.started is not None and one.entry != before.get(one.source):
                 await self._timetable.save(one.entry)

@@ -8,16 +8,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 
-from bot.ingest.lock import as_seen
 from bot.leadership import Leadership
-from bot.library import LOCK_FILE, Shelf, listed_shelves
+from bot.library import Shelf, listed_shelves
 from bot.ports import KnowledgeIndex, SharedServer, SourceRecord
 from bot.registry import factory
 from bot.settings import Settings
 from bot.shared import shared_server
-from bot.standing import Pacing, Standing, known, standing
+from bot.standing import Pacing, Standing, known, runs_since, standing
 from bot.timetable import Entry, Leader, Timetable
 
 TIMETABLE_FILE, LEADS_FILE = "timetable.db", "leads.db"
@@ -33,29 +31,27 @@ class Schedules:
     leadership: Leadership
     pacing: Pacing = field(default_factory=Pacing)
     seed: str = ""
-    lock: Path = Path(LOCK_FILE)
 
     async def standings(
         self, records: Sequence[SourceRecord], now: datetime | None = None
     ) -> list[Standing]:
-        """Of each scheduled source, the one that is due first before the others. Raises
-        StorageError."""
+        """Of each scheduled source, the one that is due first before the others. `records` are the
+        sources with their true states (`bot.seen`). Raises StorageError."""
         now = now or datetime.now(UTC)
-        entries = await self.timetable.entries()
-        led = await self.led_by(now) is not None
-        seen = {record.name: as_seen(record, self.lock) for record in records}
-        found = [
-            standing(
-                shelf.schedule,
-                known(entries.get(shelf.name, Entry(shelf.name)), seen.get(shelf.name), now),
-                now,
-                pacing=self.pacing,
-                seed=self.seed,
-                led=led,
+        entries, leader = await self.timetable.entries(), await self.led_by(now)
+        seen = {record.name: record for record in records}
+        found: list[Standing] = []
+        for shelf in self.shelves:
+            if shelf.schedule is None:
+                continue
+            record = seen.get(shelf.name)
+            entry = known(entries.get(shelf.name, Entry(shelf.name)), record, now)
+            since = runs_since(entry, record, leader, now)
+            found.append(
+                standing(
+                    shelf.schedule, entry, now, pacing=self.pacing, seed=self.seed, since=since
+                )
             )
-            for shelf in self.shelves
-            if shelf.schedule is not None
-        ]
         return sorted(found, key=lambda one: one.next_run)
 
     async def led_by(self, now: datetime | None = None) -> Leader | None:
@@ -71,26 +67,27 @@ async def opened_schedules(
     """Those of the settings; `wait` for a Redis that starts, unless it is `server` and open.
     Raises SettingsError, StorageError."""
     shelves = tuple(shelf for shelf in listed_shelves(settings) if shelf.schedule is not None)
-    pacing, lock = settings.schedules.pacing(), settings.home / LOCK_FILE
+    pacing = settings.schedules.pacing()
     if settings.weaviate_url and settings.redis_url and shelves:
         async with shared_server(settings, server, wait=wait) as opened:
             shared: Timetable = factory("timetable.redis")(opened)
-            yield Schedules(shelves, shared, factory("leadership.redis")(opened), pacing, "", lock)
+            yield Schedules(shelves, shared, factory("leadership.redis")(opened), pacing)
         return
     timetable: Timetable = factory("timetable.sqlite")(settings.home / TIMETABLE_FILE)
     leads: Leadership = factory("leadership.sqlite")(settings.home / LEADS_FILE)
     seed = f"{platform.node()} {settings.home.resolve()}"
-    yield Schedules(shelves, timetable, leads, pacing, seed, lock)
+    yield Schedules(shelves, timetable, leads, pacing, seed)
 
 
 async def standings_of(
-    settings: Settings, index: KnowledgeIndex
+    settings: Settings, records: Sequence[SourceRecord]
 ) -> tuple[list[Standing], Leader | None]:
-    """How the scheduled sources stand now, and who runs them. Raises StorageError."""
+    """How the scheduled sources stand now, and who runs them; `records` as for `standings`. Raises
+    StorageError."""
     async with opened_schedules(settings, wait=False) as schedules:
         if not schedules.shelves:
             return [], None
-        return await schedules.standings(await index.sources()), await schedules.led_by()
+        return await schedules.standings(records), await schedules.led_by()
 
 
 async def looked_after(settings: Settings, index: KnowledgeIndex) -> frozenset[str]:

@@ -7,9 +7,10 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from bot.app import App, Library
+from bot.app import App, Library, of_other_tools
 from bot.errors import BotError, SyncBusy
-from bot.fenced import FencedIndex
+from bot.fenced import FencedIndex, fenced
+from bot.ingest.lock import held
 from bot.ingest.sessions import SessionReport, index_sessions
 from bot.leadership import Leadership, leading
 from bot.ports import KnowledgeIndex, SharedServer
@@ -18,6 +19,7 @@ from bot.registry import factory
 from bot.sessions import SessionLog
 from bot.settings import Settings
 from bot.shared import shared_server
+from bot.sync_lead import sole_writer
 from graph.errors import GraphError
 
 TURNS_FILE, LOCK_FILE = "turns.db", "sessions.lock"
@@ -65,6 +67,20 @@ async def index_said(
         lowest=library.settings.access.levels[0],
         progress=progress,
     )
+
+
+async def begin_anew(library: Library, index: KnowledgeIndex) -> None:
+    """Drops what another embedder indexed, while nobody else writes there. Whoever is at it now
+    has done so, or goes by other settings: the next run drops that. Raises StorageError."""
+    settings = library.settings
+    try:
+        async with sole_writer(settings, TASK, index, server=library.server) as led:
+            with held(settings.home / LOCK_FILE):
+                writer = await fenced(led)
+                if await of_other_tools(writer, library.embedder):
+                    await writer.reset()
+    except SyncBusy:
+        _log.info("conversations are being indexed by another process")
 
 
 class SessionRuns:

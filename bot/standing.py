@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from bot.ports import SourceRecord, SyncState
 from bot.sync_schedule import SyncSchedule
-from bot.timetable import Entry
+from bot.timetable import Entry, Leader
 
 _DOUBLINGS = 60  # beyond every pause that can be set
 
@@ -32,7 +32,8 @@ class Pacing:
 @dataclass(frozen=True, slots=True)
 class Standing:
     """`next_run` in the past: it is due. `missed`: moments that passed unused before this one.
-    `overdue`: it should have been read by now, with all patience."""
+    `overdue`: it should have been read by now, with all patience. `since` when a sync of it runs,
+    wherever that is and whoever began it; None when there is none."""
 
     source: str
     schedule: SyncSchedule
@@ -40,7 +41,11 @@ class Standing:
     next_run: datetime
     missed: int = 0
     overdue: bool = False
-    running: bool = False
+    since: datetime | None = None
+
+    @property
+    def running(self) -> bool:
+        return self.since is not None
 
     @property
     def failing(self) -> bool:
@@ -54,14 +59,14 @@ def standing(
     *,
     pacing: Pacing,
     seed: str = "",
-    led: bool = False,
+    since: datetime | None = None,
 ) -> Standing:
-    """`entry` as `known` returns it. `led`: a process that lives runs the syncs."""
-    running = entry.unfinished and led
+    """`entry` as `known` returns it, `since` as `runs_since` does."""
     late = _expected(schedule, entry, now, seed) + pacing.overdue < now
-    found = Standing(entry.source, schedule, entry, now, overdue=late and not running)
+    overdue = late and since is None
+    found = Standing(entry.source, schedule, entry, now, overdue=overdue, since=since)
     if entry.ended is None:  # never read, or cut off
-        return replace(found, running=running)
+        return found
     if entry.failures:
         pause = pacing.pause(entry.failures)
         return replace(found, next_run=entry.ended + pause)
@@ -74,6 +79,18 @@ def _expected(schedule: SyncSchedule, entry: Entry, now: datetime, seed: str) ->
     """When it should have been read at the latest, going by the last time that all went well."""
     since = entry.succeeded or entry.started or now
     return schedule.next(since, f"{seed} {entry.source}")
+
+
+def runs_since(
+    entry: Entry, record: SourceRecord | None, leader: Leader | None, now: datetime
+) -> datetime | None:
+    """When the sync began that is at work on a source now. `entry` as `known` returns it, `record`
+    with its true state. The process that leads may still be fetching, of which no record tells."""
+    if leader is not None and entry.unfinished and entry.by == leader.name:
+        return entry.started
+    if record is not None and record.state is SyncState.RUNNING:
+        return min(record.last_run or now, now)
+    return None
 
 
 def known(entry: Entry, record: SourceRecord | None, now: datetime) -> Entry:

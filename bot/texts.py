@@ -161,6 +161,18 @@ _SENTENCES: dict[str, dict[Language, str]] = {
         "en": "There is no type of source `{name}`. The types are: {types}.",
         "ru": "Типа источников `{name}` нет. Есть такие: {types}.",
     },
+    "type_absent": {
+        "en": "There are no documents of the type {types} that I could answer from here.",
+        "ru": "Документов типа {types}, по которым я мог бы здесь отвечать, нет.",
+    },
+    "types_readable": {
+        "en": "There are some of the type {types}: ask for that type, or name none.",
+        "ru": "Есть документы типа {types}: спросите о них или не называйте тип.",
+    },
+    "types_none": {
+        "en": "There are none of another type either.",
+        "ru": "Документов других типов тоже нет.",
+    },
     "sources_none": {
         "en": "There are no documents here that I could answer from.",
         "ru": "Документов, по которым я мог бы здесь отвечать, нет.",

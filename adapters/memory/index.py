@@ -133,7 +133,8 @@ class MemoryIndex(KnowledgeIndex):
             yield self._shown(chunk), chunk.vector, chunk.terms
 
     async def save_profile(self, profile: Profile) -> None:
-        self._profile = profile
+        if self._profile is None or self._profile.revision <= profile.revision:
+            self._profile = profile
 
     async def reset(self) -> None:
         self._info = IndexInfo(revision=self._info.revision + bool(self._findable))

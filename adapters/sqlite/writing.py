@@ -96,6 +96,8 @@ def save_source(connection: sqlite3.Connection, record: SourceRecord) -> None:
 
 
 def save_profile(connection: sqlite3.Connection, revision: int, data: bytes) -> None:
+    if connection.execute("SELECT 1 FROM profile WHERE revision > ?", (revision,)).fetchone():
+        return
     connection.execute("DELETE FROM profile")
     connection.execute("INSERT INTO profile (revision, data) VALUES (?, ?)", (revision, data))
 

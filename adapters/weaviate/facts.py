@@ -72,6 +72,9 @@ class Facts:
         return b64decode(found["data"]) if found else b""
 
     async def save_profile(self, revision: int, data: bytes) -> None:
+        saved = await self.stamp()
+        if saved is not None and saved.revision > revision:
+            return
         stamp = Stamp(revision, blake2b(data, digest_size=8).hexdigest())
         await self._save("profile", "", b64encode(data).decode(), json.dumps(asdict(stamp)))
 

@@ -166,7 +166,8 @@ class WeaviateIndex(KnowledgeIndex, Renewing, Checkable):
 
     async def save_profile(self, profile: Profile) -> None:
         data = await asyncio.to_thread(profile.to_bytes)
-        await self._stored(lambda now: now.facts.save_profile(profile.revision, data))
+        async with self._turn:
+            await self._stored(lambda now: now.facts.save_profile(profile.revision, data))
 
     async def reset(self) -> None:
         """A crash leaves an index without tools: the next `belay sync --rebuild` ends it."""

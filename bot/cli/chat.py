@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from bot import logs
+from bot.absent_types import naming_absent
 from bot.app import App, opened
 from bot.auditor import TERMINAL, TERMINAL_PLACE, Auditor, open_audit
+from bot.cli.adding import tell_ways
 from bot.cli.output import to_json
+from bot.readable_sources import readable_sources
 from bot.reply import to_markdown
 from bot.settings import Settings
 from bot.source_types import Types, named_types
@@ -104,7 +108,8 @@ def audited(settings: Settings) -> Auditor:
 
 
 async def _answer(app: App, terminal: Terminal, question: Question) -> Finished:
-    """Asks, shows the stages and tokens to a person, and keeps the trace for `belay why`."""
+    """Asks, shows the stages and tokens to a person, and keeps the trace for `belay why`. Where
+    there is nothing of the types that were named, it says how to have some."""
     finished: Finished | None = None
     with logs.question(question.id):
         async for event in app.machine.ask(question):
@@ -118,7 +123,10 @@ async def _answer(app: App, terminal: Terminal, question: Question) -> Finished:
     if any(call.error == ModelMisconfigured.__name__ for call in finished.trace.calls):
         terminal.note(NOT_ACCEPTED)
     await TraceLog(Path(app.settings.home)).add(finished.trace)
-    return finished
+    told = await naming_absent(finished, question.scope, partial(readable_sources, app.index))
+    if told is not finished:
+        tell_ways(app.settings, terminal, question.scope.source_types or ())
+    return told
 
 
 def _shortened(line: str) -> str:

@@ -24,7 +24,7 @@ from bot.ports import Checkable, Finding, SourceRecord, SyncState
 from bot.redaction import redact
 from bot.registry import factory
 from bot.roll import opened_roll
-from bot.seen import true_states
+from bot.seen import seen_sources
 from bot.settings import Settings, config_path, unknown_variables
 from bot.shared import shared_server
 from bot.sync_lead import ONE_MACHINE, unguarded
@@ -205,7 +205,7 @@ async def _index(settings: Settings) -> Finding:
             if finding.state == "bad":
                 return finding
         info = await require_compatible(index, embedder)
-        records = await true_states(settings, await index.sources())
+        records = await seen_sources(settings, index)
         if not info.chunks:
             return Finding("index", "bad", "no documents are indexed", "run belay sync DIR")
     finally:
@@ -229,7 +229,7 @@ async def _index(settings: Settings) -> Finding:
 async def _schedules(settings: Settings) -> Finding:
     index = await open_index(settings)
     try:
-        return await checked(settings, index)
+        return await checked(settings, await seen_sources(settings, index))
     finally:
         await index.close()
 

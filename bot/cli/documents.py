@@ -18,7 +18,6 @@ from bot.errors import SettingsError, SourceError
 from bot.handed_in import Understood, text_of, understand
 from bot.kept import NAMES, Kept, KeptDocuments, file_name
 from bot.kept_changes import KeptChanges
-from bot.library import sync_kept
 from bot.ports import FileState, SourceFile
 from bot.settings import Settings
 from bot.source_types import document_types
@@ -62,27 +61,33 @@ def _day(text: str) -> datetime | None:
 
 
 async def add(settings: Settings, terminal: Terminal, files: Sequence[Path], about: About) -> None:
-    """Every file is read first: one that cannot be taken keeps all of them out."""
+    """Every file is read first: one that cannot be taken keeps all of them out, and so does an
+    index that does not take them."""
     if about.title and len(files) > 1:
         raise SettingsError("--title is of one file.", "Hand the files in one by one.")
     fields = about.fields(settings)
     store = KeptDocuments(settings.home)
     contents = [(path, _read(path, settings)) for path in files]
     async with opened_library(settings) as library:
-        taken: list[tuple[Path, bytes, Understood]] = []
+        taken: list[Understood] = []
+        new: dict[bytes, Path] = {}
         for path, data in contents:
             file = SourceFile(file_name(path.name), data, title=fields["title"])
-            taken.append((path, data, await understand(library, SourceType.UPLOAD, file)))
-        for path, data, understood in taken:
-            if (known := store.holding(data)) is not None:
-                waits = f"; a draft: belay documents publish {known.id}" if known.draft else ""
-                terminal.plain(
-                    f"{path}: its content is kept already, as {known.id} ({known.name}){waits}"
-                )
-                continue
-            kept = store.add(SourceType.UPLOAD, path.name, data, TERMINAL.key, **fields)
+            taken.append(await understand(library, SourceType.UPLOAD, file))
+            if store.holding(data) is None:
+                new.setdefault(data, path)
+        async with _changes(library, store, terminal) as changes:
+            named = [(path.name, data) for data, path in new.items()]
+            made = await changes.add(SourceType.UPLOAD, named, TERMINAL.key, **fields)
+    added = dict(zip(new, made, strict=True))
+    for (path, data), understood in zip(contents, taken, strict=True):
+        if kept := added.pop(data, None):
             _told(terminal, kept, understood)
-        await _sync(library, terminal, SourceType.UPLOAD)
+        elif known := store.holding(data):
+            waits = f"; a draft: belay documents publish {known.id}" if known.draft else ""
+            terminal.plain(
+                f"{path}: its content is kept already, as {known.id} ({known.name}){waits}"
+            )
 
 
 async def note(
@@ -99,12 +104,16 @@ async def note(
     async with opened_library(settings) as library:
         file = SourceFile(_NOTE, data, title=fields["title"])
         understood = await understand(library, SourceType.MANUAL, file)
-        kept = store.add(SourceType.MANUAL, _NOTE, data, TERMINAL.key, **fields, draft=not publish)
-        _told(terminal, kept, understood)
         if publish:
-            await _sync(library, terminal, SourceType.MANUAL)
+            async with _changes(library, store, terminal) as changes:
+                [kept] = await changes.add(
+                    SourceType.MANUAL, [(_NOTE, data)], TERMINAL.key, **fields
+                )
         else:
-            terminal.plain(f"a draft; publish it with: belay documents publish {kept.id}")
+            kept = store.add(SourceType.MANUAL, _NOTE, data, TERMINAL.key, **fields, draft=True)
+    _told(terminal, kept, understood)
+    if not publish:
+        terminal.plain(f"a draft; publish it with: belay documents publish {kept.id}")
 
 
 async def show_all(
@@ -234,14 +243,6 @@ async def _changes(
     progress = terminal.progress()
     try:
         yield KeptChanges(library, store, progress)
-    finally:
-        progress.end()
-
-
-async def _sync(library: Library, terminal: Terminal, kind: SourceType) -> None:
-    progress = terminal.progress()
-    try:
-        await sync_kept(library, kind, progress)
     finally:
         progress.end()
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from ipaddress import ip_address
 
+from bot.absent_types import AbsentTypes, absent_types
 from bot.app import App, opened
 from bot.auditor import TERMINAL, TERMINAL_PLACE
 from bot.chat_settings import listen_address
+from bot.cli.adding import tell_ways
 from bot.cli.chat import NOTHING_INDEXED, audited
 from bot.cli.output import to_json
 from bot.errors import SettingsError
+from bot.readable_sources import readable_sources
 from bot.registry import factory
 from bot.search import Hit, SearchBounds, hits, near
 from bot.settings import Settings
-from bot.source_types import document_types
+from bot.source_types import DOCUMENT_TYPES, named_types
 from bot.terminal import Terminal
 from bot.texts import literal
 from graph.errors import IndexEmpty
@@ -36,13 +40,14 @@ async def search(
     level: str,
     as_json: bool,
 ) -> None:
-    types = document_types(kinds)
+    types = named_types(kinds)
     settings.access.chosen(level or settings.level)  # raises before anything is opened
     if not query.strip():
         raise SettingsError("The query is empty.", "Say what to look for: belay search rotate key")
     async with opened(without_models(settings)) as app:
         asked = app.question(query, level=level, web=False)
-        asked = replace(asked, scope=replace(asked.scope, source_types=types))
+        documents = replace(asked.scope, source_types=frozenset(DOCUMENT_TYPES))
+        asked = replace(asked, scope=types.over(documents))
         started = time.perf_counter()
         try:
             found = await app.machine.search(asked.text, asked.scope)
@@ -54,7 +59,11 @@ async def search(
             for note in found.notes:
                 terminal.note(f"note: {note.replace('_', ' ')}; keywords alone were searched")
         await _audited(app, asked, shown, (time.perf_counter() - started) * 1000)
-        _show(app, terminal, hits(shown, SearchBounds(snippet=_SNIPPET)), as_json=as_json)
+        absent = None
+        if types.known and not shown:
+            absent = await absent_types(asked.scope, partial(readable_sources, app.index))
+        found_here = hits(shown, SearchBounds(snippet=_SNIPPET))
+        _show(app, terminal, found_here, absent, as_json=as_json)
 
 
 async def _audited(app: App, asked: Question, shown: Sequence[Ranked], elapsed: float) -> None:
@@ -69,12 +78,23 @@ async def _audited(app: App, asked: Question, shown: Sequence[Ranked], elapsed: 
     )
 
 
-def _show(app: App, terminal: Terminal, found: Sequence[Hit], *, as_json: bool) -> None:
+def _show(
+    app: App,
+    terminal: Terminal,
+    found: Sequence[Hit],
+    absent: AbsentTypes | None,
+    *,
+    as_json: bool,
+) -> None:
+    if absent is not None:
+        say = terminal.note if as_json else terminal.show
+        say(absent.told("en"))
+        tell_ways(app.settings, terminal, absent.asked)
     if as_json:
         terminal.plain(to_json([asdict(hit) for hit in found]))
     elif found:
         terminal.show("\n\n".join(_lines(at, hit) for at, hit in enumerate(found, start=1)))
-    else:
+    elif absent is None:
         floor = app.machine.policy.floor
         terminal.show(f"Nothing in your documents comes near this (relevance under {floor:g}).")
 

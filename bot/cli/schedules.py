@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.errors import BotError
-from bot.ports import Finding, KnowledgeIndex, SourceRecord
+from bot.errors import BotError, StorageError
+from bot.ports import Finding, SourceRecord
+from bot.redaction import redact
 from bot.schedules import standings_of
 from bot.settings import Settings
 from bot.standing import Standing
@@ -15,15 +16,17 @@ from bot.sync_schedule import shown
 from bot.terminal import Terminal
 from bot.timetable import Leader
 
+_SEE, _START = "see `belay sources`", "start `belay run`"
 _NOBODY = "scheduled syncs are not running: start `belay run`, or `belay sync --watch`"
 
 
 async def scheduled(
-    settings: Settings, index: KnowledgeIndex, terminal: Terminal
+    settings: Settings, records: Sequence[SourceRecord], terminal: Terminal
 ) -> tuple[Mapping[str, Standing], Leader | None]:
-    """By source. What cannot be read is told, and keeps nobody from the rest."""
+    """By source; `records` with their true states. What cannot be read is told, and keeps nobody
+    from the rest."""
     try:
-        standings, leader = await standings_of(settings, index)
+        standings, leader = await standings_of(settings, records)
     except BotError as error:
         terminal.note(f"schedules cannot be told: {error} {error.remedy}")
         return {}, None
@@ -59,8 +62,8 @@ def lines(
 
 def _states(one: Standing, now: datetime) -> Iterator[str]:
     entry = one.entry
-    if one.running and entry.started is not None:
-        yield f"runs since {_time(entry.started)}"
+    if one.since is not None:
+        yield f"runs since {_time(one.since)}"
     else:
         when = "now" if one.next_run <= now else _time(one.next_run)
         yield f"next {'try' if one.failing else 'run'} {when}"
@@ -112,10 +115,14 @@ def _result(one: Standing) -> str:
     return "failed" if one.failing else "complete"
 
 
-async def checked(settings: Settings, index: KnowledgeIndex) -> Finding:
-    """For `belay doctor`: what is overdue or failing, and whether anybody runs the syncs. Raises
-    BotError."""
-    standings, leader = await standings_of(settings, index)
+async def checked(settings: Settings, records: Sequence[SourceRecord]) -> Finding:
+    """For `belay doctor`: what is overdue or failing, what runs, and whether anybody runs the
+    syncs; `records` with their true states. Raises SettingsError."""
+    try:
+        standings, leader = await standings_of(settings, records)
+    except StorageError as error:
+        message = f"how scheduled sources stand cannot be told: {error}"
+        return Finding("schedules", "note", redact(message), error.remedy)
     if not standings:
         return Finding("schedules", "ok", "no source has one")
     words = [
@@ -125,12 +132,14 @@ async def checked(settings: Settings, index: KnowledgeIndex) -> Finding:
     ]
     words += [f"{one.source} is overdue" for one in standings if one.overdue]
     count = f"{len(standings)} scheduled source{'s' * (len(standings) != 1)}"
+    names = ", ".join(one.source for one in standings if one.running)
+    running = f"; running: {names}" if names else ""
     if words:
-        return Finding("schedules", "note", f"{count}; {'; '.join(words)}", "see `belay sources`")
+        return Finding("schedules", "note", f"{count}{running}; {'; '.join(words)}", _SEE)
     if leader is None:
-        return Finding("schedules", "note", f"{count}; nobody runs them now", "start `belay run`")
+        return Finding("schedules", "note", f"{count}{running}; nobody runs them now", _START)
     first = standings[0]
-    told = f"{count}, run by {leader.name}; next: {first.source}, {_time(first.next_run)}"
+    told = f"{count}, run by {leader.name}{running}; next: {first.source}, {_time(first.next_run)}"
     return Finding("schedules", "ok", told)
 
 

@@ -20,6 +20,7 @@ from bot.ports import Platform
 from bot.progress import Silent
 from bot.scheduled_syncs import ScheduledSyncs
 from bot.schedules import Schedules, opened_schedules
+from bot.seen import seen_sources
 from bot.settings import Settings
 from bot.sync_lead import ONE_MACHINE, unguarded
 from bot.terminal import Terminal
@@ -61,7 +62,8 @@ async def _kept_fresh(
         opened_schedules(app.settings, app.server) as schedules,
         asyncio.TaskGroup() as group,
     ):
-        syncs = ScheduledSyncs(schedules, app.index, sync)
+        sources = partial(seen_sources, app.settings, app.index, app.server)
+        syncs = ScheduledSyncs(schedules, sources, sync)
         beside = [group.create_task(_unless(stop or asyncio.Event(), syncs.run()))]
         if watch:
             beside.append(group.create_task(keep_up_to_date(app, terminal)))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bot.app import Library, open_index, opened_library
 from bot.cli import schedules
+from bot.cli.adding import tell_ways
 from bot.cli.output import to_json
 from bot.cli.watching import SHOWN, refuse_to_wait, synced, watch
 from bot.errors import SourceError, SyncBusy
@@ -15,7 +16,7 @@ from bot.library import Shelf, listed_shelves, remove, shelves
 from bot.ports import FileRecord, FileState, SourceRecord
 from bot.rebuild import rebuilt
 from bot.schedules import looked_after
-from bot.seen import true_states
+from bot.seen import seen_sources
 from bot.settings import Settings
 from bot.source_types import named_types
 from bot.terminal import Terminal, printable
@@ -105,8 +106,8 @@ async def sources(
     types = named_types(kinds).known
     index = await open_index(settings)
     try:
-        records = await true_states(settings, await index.sources())
-        standings, leader = await schedules.scheduled(settings, index, terminal)
+        records = await seen_sources(settings, index)
+        standings, leader = await schedules.scheduled(settings, records, terminal)
         records = schedules.with_unread(records, standings, settings)
         records = [item for item in records if not types or item.kind in types]
         standings = {item.name: standings[item.name] for item in records if item.name in standings}
@@ -122,6 +123,7 @@ async def sources(
         return
     if not records and types:
         terminal.note(f"No source of this type is indexed: {', '.join(sorted(types))}.")
+        tell_ways(settings, terminal, types)
         return
     if not records:
         terminal.note("No folder is indexed yet. Try: belay sync ~/runbooks")

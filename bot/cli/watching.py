@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from bot.app import Library
 from bot.errors import BotError, SourceError, SyncBusy
@@ -15,6 +16,7 @@ from bot.library import Shelf, shelves, sync_shelf
 from bot.progress import Silent
 from bot.scheduled_syncs import ScheduledSyncs
 from bot.schedules import opened_schedules
+from bot.seen import seen_sources
 from bot.terminal import Terminal
 from graph.errors import GraphError
 
@@ -94,7 +96,8 @@ async def _follow(app: Library, terminal: Terminal, scheduled: Sequence[Shelf]) 
     names = ", ".join(f"{shelf.name} ({shelf.schedule})" for shelf in scheduled)
     terminal.note(f"syncing by schedule: {names}; Ctrl-C ends it")
     async with opened_schedules(app.settings, app.server) as found:
-        await ScheduledSyncs(replace(found, shelves=tuple(scheduled)), app.index, one).run()
+        sources = partial(seen_sources, app.settings, app.index, app.server)
+        await ScheduledSyncs(replace(found, shelves=tuple(scheduled)), sources, one).run()
 
 
 async def keep_up_to_date(app: Library, terminal: Terminal) -> None:

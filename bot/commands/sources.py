@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.absent_types import absent_types
 from bot.chat import Reply
 from bot.commands.ask import no_such_type
 from bot.commands.call import Ask, Call
@@ -23,8 +24,11 @@ async def sources(call: Call) -> Reply | Ask:
     _, types = split_types(call.argument)
     if types.unknown:
         return no_such_type(types, call.language)
-    records = await call.desk.sources(types.over(call.scope))
+    scope = types.over(call.scope)
+    records = await call.desk.sources(scope)
     if not records:
+        if absent := await absent_types(scope, call.desk.sources):
+            return Reply(absent.told(call.language))
         return Reply(text("sources_none", call.language))
     lines = [_line(record, call.language) for record in records]
     return Reply("\n".join([text("sources_head", call.language), "", *lines]))

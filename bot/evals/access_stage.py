@@ -22,9 +22,9 @@ from bot.evals.access_cases import Case, Member
 from bot.evals.access_sessions import indexed_sessions
 from bot.evals.run import SOURCE, CountedWeb, scratch
 from bot.feedback import FeedbackLog
-from bot.library import readable_sources
 from bot.ports import Conversation
 from bot.progress import Progress
+from bot.readable_sources import readable_sources
 from bot.registry import factory
 from bot.settings import Settings
 from graph.machine import Machine

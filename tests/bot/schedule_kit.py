@@ -61,7 +61,7 @@ class Clock:
         """One that has done what there was to do when the block begins."""
         process = Process(self)
         syncs = ScheduledSyncs(
-            replace(schedules, leadership=process), index, process.watched(sync),
+            replace(schedules, leadership=process), index.sources, process.watched(sync),
             name=name, now=self, sleep=process.sleep,
         )  # fmt: skip
         async with asyncio.TaskGroup() as group:

@@ -135,6 +135,28 @@ def test_what_the_index_does_not_take_is_undone(belay: Belay) -> None:
     assert len([*(belay.home / "uploads" / "contents").iterdir()]) == 1
 
 
+def test_nothing_is_kept_of_what_the_index_does_not_take(belay: Belay) -> None:
+    """The same words, given again, are taken."""
+    vault = file(belay, "vault.md", ROTATE)
+    ledger = file(belay, "ledger.md", "# Ledger\n\nThe ledger closes at 17:40 in Tallinn.\n")
+    note = ("note", "--publish", "--title", "Porter", "The night porter answers at 112-233.")
+    with held(belay.home / "sync.lock"):
+        belay("add", vault, ledger).failed(4, "Another process is syncing", "Wait until it is done")
+        belay(*note).failed(4, "Another process is syncing", "Wait until it is done")
+    assert belay("documents", "--json").json == []
+    assert not [*belay.home.glob("uploads/*/*")]
+    added = belay("add", vault, ledger, vault)
+    assert added.code == 0, added.err
+    assert added.out.count("kept already, as") == 1
+    assert belay(*note).code == 0
+    assert found(belay, "rotate the vault token")[0] == "Vault"
+    assert found(belay, "which number does the night porter answer at")[0] == "Porter"
+    with held(belay.home / "sync.lock"):  # what was there before stays
+        belay("add", file(belay, "pool.md", "# Pool\n\nThe pool restarts at 04:10.\n")).failed(4)
+    assert len(belay("documents", "--json").json) == 3
+    assert "kept already, as" in belay("add", ledger).out
+
+
 def test_a_document_from_a_chat_tells_where_it_came_from_and_is_deleted_by_id(
     belay: Belay,
 ) -> None:

@@ -96,6 +96,73 @@ def test_a_type_without_sources_answers_nothing(indexed: Belay) -> None:
     assert "vault" in indexed("sources", "--type", "vault").err
 
 
+def test_a_type_that_nothing_is_of_is_told_with_what_to_do(indexed: Belay) -> None:
+    """Documents may come near, if there were any; the exit code is that of "not found"."""
+    cut_off = "what is the bank cut-off for payouts"
+    absent = "There are no documents of the type `vault`"
+    instead = "There are some of the type `folder`"
+    for ended in (
+        indexed("search", cut_off, "--type", "vault"),
+        indexed("ask", cut_off, "--type", "vault"),
+        indexed("chat", "--type", "vault", typed=f"{cut_off}\n"),
+    ):
+        assert ended.code == 0
+        assert absent in ended.out
+        assert instead in ended.out
+        assert "comes near" not in ended.out
+        assert 'kind = "vault"' in ended.err
+    quiet = indexed("search", cut_off, "--type", "vault,upload", "--json")
+    assert (quiet.code, quiet.json) == (0, [])
+    assert "no documents of the type `upload` or `vault`" in quiet.err
+    assert "belay add FILE" in quiet.err
+    answer = indexed("ask", cut_off, "--type", "vault", "--json").json
+    assert (answer["outcome"], answer["citations"]) == ("not_found", [])
+    assert absent in answer["text"]
+    assert 'kind = "vault"' in indexed("sources", "--type", "vault").err
+
+
+def test_a_type_that_documents_are_of_is_not_called_absent(indexed: Belay) -> None:
+    """Nothing comes near; and without a type nobody asked for one."""
+    for words in (("--type", "folder"), ("--type", "vault,folder"), ()):
+        ended = indexed("search", "zebra migration season", *words)
+        assert "Nothing in your documents comes near" in ended.out
+        assert "of the type" not in ended.out + ended.err
+
+
+def test_an_empty_index_has_no_type_to_ask_for_instead(tmp_path: Path) -> None:
+    ended = Belay(tmp_path / "home")("search", "anything", "--type", "manual")
+    assert ended.code == 0
+    assert "no documents of the type `manual`" in ended.out
+    assert "none of another type either" in ended.out
+    assert "belay note TEXT --publish" in ended.err
+
+
+def test_a_level_does_not_learn_of_documents_that_it_may_not_read(tmp_path: Path) -> None:
+    """What is said is the same before and after there are some."""
+    belay = Belay(tmp_path / "home")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/ledger.md").write_text(page("folder"))
+    assert belay("sync", tmp_path / "docs").code == 0
+    words = ("search", QUESTION, "--type", "upload", "--level", "staff")
+    before = belay(*words)
+    assert "no documents of the type `upload`" in before.out
+    (tmp_path / "handed.md").write_text(page("upload"))
+    assert belay("add", tmp_path / "handed.md", "--level", "director").code == 0
+    after = belay(*words)
+    assert (after.code, after.out, after.err) == (before.code, before.out, before.err)
+    assert (
+        PORTS["upload"] in belay("search", QUESTION, "--type", "upload", "--level", "director").out
+    )
+
+
+def test_a_listed_source_is_named_where_nothing_of_it_can_be_read(tmp_path: Path) -> None:
+    sources = [{"name": "safe", "kind": "vault", "url": "https://git.example.org/safe.git"}]
+    belay = Belay(tmp_path / "home").with_(SOURCES=json.dumps(sources))
+    ended = belay("search", QUESTION, "--type", "vault")
+    assert "no documents of the type `vault`" in ended.out
+    assert "lists of this type: safe" in ended.err
+
+
 async def test_agents_read_the_types_that_the_policy_opens(team: Belay) -> None:
     """By search and by id; a client that names another type opens nothing."""
     every = {hit["source_type"]: hit["id"] for hit in team("search", QUESTION, "--json").json}

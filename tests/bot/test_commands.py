@@ -14,8 +14,8 @@ from bot.access import Role, place_key
 from bot.chat import Person, Place
 from bot.commands.call import parse
 from bot.commands.table import COMMANDS, find, menu
-from bot.library import readable_sources
 from bot.ports import SourceRecord
+from bot.readable_sources import readable_sources
 from graph.model import LANGUAGES, Access, Language, SourceType
 from tests.bot.answering_kit import ANN, BORIS, BOSS, GROUP, NOW, STRANGER, Bot, private
 from tests.contract.index_chunks import EMBEDDER, put

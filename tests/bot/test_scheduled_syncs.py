@@ -416,7 +416,7 @@ async def test_a_process_that_ends_leaves_the_syncs_to_another_at_once(team: Tea
 
     team.clock.now += 15 * MINUTE
     schedules = replace(team.schedules, leadership=MemoryLeadership(leads))
-    syncs = ScheduledSyncs(schedules, team.index, work, name="one:1", now=team.clock)
+    syncs = ScheduledSyncs(schedules, team.index.sources, work, name="one:1", now=team.clock)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(syncs.run())
         await begun.wait()

@@ -70,7 +70,7 @@ async def test_replicas_with_an_index_each_lead_each(
 
 async def test_without_schedules_nothing_is_opened(tmp_path: Path) -> None:
     bare = Settings.model_validate({"home": tmp_path, "sources": [{"path": "docs"}]})
-    assert await standings_of(bare, MemoryIndex()) == ([], None)
+    assert await standings_of(bare, ()) == ([], None)
     assert await looked_after(bare, MemoryIndex()) == frozenset()
     assert list(tmp_path.iterdir()) == []
 

@@ -184,6 +184,18 @@ class TestBuildingTools:
             assert profile.to_bytes() == a_profile(revision).to_bytes()
             assert (await index.info()).profile_revision == revision
 
+    async def test_a_profile_of_an_earlier_revision_comes_too_late(
+        self, index: KnowledgeIndex
+    ) -> None:
+        """Two processes fit one; the one that began first is done last."""
+        await index.save_profile(a_profile(5))
+        await index.save_profile(a_profile(4))
+        assert (await index.info()).profile_revision == 5
+        assert (await index.profile()).to_bytes() == a_profile(5).to_bytes()
+        await index.reset()
+        await index.save_profile(a_profile(4))
+        assert (await index.profile()).revision == 4
+
     async def test_a_profile_of_the_same_revision_replaces_the_first(
         self, index: KnowledgeIndex
     ) -> None:

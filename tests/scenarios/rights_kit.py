@@ -30,9 +30,9 @@ from bot.chat import Incoming, Kind, Person, Place
 from bot.ingest.refresh import refresh
 from bot.ingest.sessions import index_sessions
 from bot.ingest.sync import sync
-from bot.library import readable_sources
 from bot.minutes import Minutes
 from bot.ports import Skipped, Source, SourceFile
+from bot.readable_sources import readable_sources
 from graph.machine import Machine
 from graph.model import LEVELS, Access, Answer, SourceType, in_common
 from graph.ports import Ports

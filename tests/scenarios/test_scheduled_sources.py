@@ -177,7 +177,8 @@ async def test_op_01_a_sync_that_a_signal_cuts_off_is_resumed(team: Scheduled) -
     whole, team.app = team.app, replace(team.app, embedder=held)
     home = team.app.settings.home
     sync = partial(sync_shelf, team.app, home=home, progress=Silent())
-    syncs = ScheduledSyncs(team.schedules, team.app.index, sync, name="one:1", now=team.clock)
+    sources = team.app.index.sources
+    syncs = ScheduledSyncs(team.schedules, sources, sync, name="one:1", now=team.clock)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(syncs.run())
         await held.asked.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,16 @@ import pytest
 from adapters.folder import create as folder
 from adapters.memory.conversation import MemoryConversation
 from bot.chat import Person, Place
+from bot.ingest.options import SyncOptions
 from bot.ingest.sync import sync
+from bot.readable_sources import readable_sources
 from graph.machine import Machine
-from graph.model import Document, Passage, Scope, SourceType
+from graph.model import Access, Document, Passage, Scope, SourceType
 from graph.ports import Candidate, Ports, Retriever, Search
 from graph.profile import Profile
-from tests.bot.answering_kit import Bot
+from tests.bot.answering_kit import BORIS, Bot
 from tests.scenarios.conftest import OpenTeam
-from tests.scenarios.kit import NOW, Files
+from tests.scenarios.kit import NOW, Files, Team
 
 ANN = Person("slack", "U1", "Ann")
 CHANNEL = Place("slack", "C1", "channel")
@@ -55,17 +58,23 @@ class Noted(Retriever):
         return await self._index.readable(documents, scope)
 
 
+async def reads(team: Team, place: Path, text: str, kind: SourceType, level: str = "staff") -> None:
+    """One more source of the team, with one page, for this level and those above it."""
+    place.mkdir()
+    (place / "billing.md").write_text(text)
+    source, options = folder(place, "safe", kind=kind), SyncOptions(access=Access(audience=level))
+    lock = place.with_suffix(".lock")
+    await sync(source, team.app.index, team.app.embedder, lock=lock, options=options)
+
+
 async def chat(a_team: OpenTeam, tmp_path: Path) -> tuple[Bot, Noted]:
     """A channel that may read a folder and a vault."""
     team = await a_team(DOCS)
-    (tmp_path / "vault").mkdir()
-    (tmp_path / "vault/billing.md").write_text(VAULT)
-    vault = folder(tmp_path / "vault", "safe", kind=SourceType.VAULT)
-    own = team.app.embedder
-    await sync(vault, team.app.index, own, lock=tmp_path / "lock")
-    noted = Noted(team.app.index)
+    await reads(team, tmp_path / "vault", VAULT, SourceType.VAULT)
+    own, noted = team.app.embedder, Noted(team.app.index)
     machine = Machine(Ports(noted, own, own), now=lambda: NOW)
-    bot = Bot(machine, {"roots": {"slack": "belay"}})
+    sources = partial(readable_sources, team.app.index)
+    bot = Bot(machine, {"roots": {"slack": "belay"}}, sources=sources)
     await bot.let_in(ANN)
     await bot.let_in(CHANNEL)
     return bot, noted
@@ -140,6 +149,64 @@ async def test_words_that_name_no_type_belong_to_the_question(
     bot, noted = await chat(a_team, tmp_path)
     await bot.says(ANN, text, CHANNEL)
     assert {scope.source_types for scope in noted.scopes} == {None}
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [f"type:upload {PORT}", f"/ask type:upload {PORT}", "/runbook type:upload BillingDown",
+     "/incident type:upload BillingDown", "/sources type:upload"],
+)  # fmt: skip
+async def test_a_type_that_nothing_is_of_is_told_with_those_that_there_are(
+    a_team: OpenTeam, tmp_path: Path, typed: str
+) -> None:
+    bot, _ = await chat(a_team, tmp_path)
+    seen = await bot.says(ANN, typed, CHANNEL)
+    assert "no documents of the type `upload`" in seen.shown
+    assert "some of the type `folder` and `vault`" in seen.shown
+    assert "did not find" not in seen.shown
+    assert cited(seen) == set()
+
+
+async def test_a_type_is_told_in_the_language_of_the_question(
+    a_team: OpenTeam, tmp_path: Path
+) -> None:
+    bot, _ = await chat(a_team, tmp_path)
+    seen = await bot.says(ANN, "тип:repo какой порт у биллинга?", CHANNEL)
+    assert "Документов типа `repo`" in seen.shown
+    assert "Есть документы типа `folder` и `vault`" in seen.shown
+
+
+async def test_a_type_of_which_there_is_something_is_not_called_absent(
+    a_team: OpenTeam, tmp_path: Path
+) -> None:
+    bot, _ = await chat(a_team, tmp_path)
+    for typed in ("type:vault when do zebras migrate?", "type:vault,repo when do zebras migrate?"):
+        assert "no documents of the type" not in (await bot.says(ANN, typed, CHANNEL)).shown
+    thanks = await bot.says(ANN, "type:repo thanks!", CHANNEL)
+    assert "of the type" not in thanks.shown
+
+
+@pytest.mark.parametrize("typed", [f"type:repo {PORT}", "/runbook type:repo BillingDown",
+                                   "/sources type:repo"])  # fmt: skip
+async def test_documents_that_may_not_be_read_are_not_told_by_their_type(
+    a_team: OpenTeam, tmp_path: Path, typed: str
+) -> None:
+    """What is said is the same, word for word, before and after there are some."""
+    team = await a_team(DOCS)
+    own = team.app.embedder
+    machine = Machine(Ports(team.app.index, own, own), now=lambda: NOW)
+    bot = Bot(machine, sources=partial(readable_sources, team.app.index))
+    await bot.let_in(ANN)
+    await bot.let_in(BORIS, "director")
+    before = await bot.says(ANN, typed)
+    assert "no documents of the type `repo`" in before.shown
+    assert "some of the type `folder`:" in before.shown
+    await reads(team, tmp_path / "closed", VAULT, SourceType.REPO, "director")
+    assert (await bot.says(ANN, typed)).shown == before.shown
+    # nor by the types that there are, when another one is asked for
+    other = await bot.says(ANN, typed.replace("type:repo", "type:upload"))
+    assert "some of the type `folder`:" in other.shown
+    assert "no documents of the type" not in (await bot.says(BORIS, typed)).shown
 
 
 async def test_what_is_posted_keeps_the_type(a_team: OpenTeam, tmp_path: Path) -> None:
