@@ -190,8 +190,7 @@ class _Run:
                 await self._flush()
 
     async def _renew(self, record: FileRecord) -> None:
-        """Keeps a file whose text is what it was; that its bytes are others is written down, so
-        that they are not read again."""
+        """Keeps a file whose text is what it was, and its other bytes in mind: read once."""
         stored = await self._index.stored(self._source.name, record.path)
         chunks = [item.chunk for item in stored]
         await self._replace(record, chunks)
