@@ -22,6 +22,7 @@ from math import tanh
 from operator import attrgetter
 
 import numpy as np
+import numpy.typing as npt
 
 from graph.environment import named_environments
 from graph.idf import idf
@@ -194,14 +195,15 @@ class WordTable:
             total += (self._weighted[:, places] * worths).max(axis=1)
         return total / np.float32(np.sqrt(max(len(self._view.words), 1)))
 
-    def coverage(self) -> Floats:
-        """QuestionView.coverage for every chunk at once. Shape: (chunks,)."""
+    def coverage(self, rows: npt.NDArray[np.int64] | None = None) -> Floats:
+        """QuestionView.coverage of every chunk, or of those in `rows`. Shape: (chunks,)."""
+        present = self._present if rows is None else self._present[rows]
         total = sum(word.idf for word in self._view.words)
-        covered = np.zeros(self._rows, dtype=np.float32)
+        covered = np.zeros(len(present), dtype=np.float32)
         if not total:
             return covered
         for word, worths in zip(self._view.words, self._worths, strict=True):
             places = [self._places[item] for item in worths]
             values = np.array(list(worths.values()), dtype=np.float32)
-            covered += word.idf * (self._present[:, places] * values).max(axis=1)
+            covered += word.idf * (present[:, places] * values).max(axis=1)
         return covered / np.float32(total)

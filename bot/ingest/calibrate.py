@@ -183,8 +183,10 @@ class _Fitter:
         for held in LANGUAGES:
             rows = self._rows[held]
             table = WordTable(view, held, self._profile, postings.counts, postings.lengths)
-            cosines = self._centred(held, calibration) @ question
-            found.append(_best_of(rows, cosines, table.bm25()[rows], table.coverage()[rows]))
+            cosines, bm25 = self._centred(held, calibration) @ question, table.bm25()[rows]
+            best = _best_of(cosines, bm25)
+            rows = rows[best]
+            found.append(Reached(rows, cosines[best], bm25[best], table.coverage(rows)))
         await asyncio.sleep(0)  # questions are answered meanwhile
         return Reached(
             np.concatenate([one.rows for one in found]),
@@ -290,14 +292,13 @@ class _Fitter:
         return None
 
 
-def _best_of(rows: Rows, cosines: Floats, bm25: Floats, coverage: Floats) -> Reached:
-    """The best by either score, so that memory does not grow with the index."""
-    if len(rows) > 2 * _KEPT:
-        by_cosine = np.argpartition(-cosines, _KEPT)[:_KEPT]
-        by_words = np.argpartition(-bm25, _KEPT)[:_KEPT]
-        kept = np.union1d(by_cosine, by_words)
-        return Reached(rows[kept], cosines[kept], bm25[kept], coverage[kept])
-    return Reached(rows, cosines, bm25, coverage)
+def _best_of(cosines: Floats, bm25: Floats) -> Rows:
+    """Places of the best by either score, so that memory does not grow with the index."""
+    if len(cosines) <= 2 * _KEPT:
+        return np.arange(len(cosines), dtype=np.int64)
+    by_cosine = np.argpartition(-cosines, _KEPT)[:_KEPT]
+    by_words = np.argpartition(-bm25, _KEPT)[:_KEPT]
+    return np.union1d(by_cosine, by_words)
 
 
 def _origin(chunks: int, snippets: int) -> str:
