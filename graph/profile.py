@@ -24,6 +24,9 @@ from graph.terms import Hashes, term_hash, term_hashes
 Floats = npt.NDArray[np.float32]
 Pair = tuple[Language, Language]  # (question language, chunk language)
 
+COVERAGE = 1.0
+"""What a chunk that covers all words of a question gains over the mean of x and y."""
+
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
@@ -97,6 +100,7 @@ class Calibration:
     fitted_at: datetime
     origin: str = "fitted"  # "fitted", "shipped", or "blended" for a small index
     negatives: Mapping[Language, Floats] = field(default_factory=dict)  # u of each negative
+    coverage: float = COVERAGE  # weight of its square in what `final` scales; 0 in older indexes
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,7 @@ class Profile:
             "fitted_chunks": c.chunks,
             "fitted_at": c.fitted_at.isoformat(),
             "origin": c.origin,
+            "coverage": c.coverage,
         }
         arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
         buffer = io.BytesIO()
@@ -155,6 +160,7 @@ class Profile:
                 fitted_at=datetime.fromisoformat(meta["fitted_at"]),
                 origin=meta["origin"],
                 negatives={lang: arrays[f"negatives_{lang}"] for lang in LANGUAGES},
+                coverage=meta.get("coverage", 0.0),
             )
             statistics = Statistics(
                 meta["chunks"], meta["mean_length"], arrays["df_hashes"], arrays["df_counts"]

@@ -4,13 +4,15 @@ For a question and a chunk (m, g: the anchors of their languages, see graph/prof
 
     x = (cos(q - mu_q, v - mu_p) - m_x) / g_x      vectors minus the mean of their language
     y = (BM25 / sqrt(n) - m_y) / g_y               n: content words of the question; y >= -1
-    u = ((x + y) / 2 - m_u) / g_u                  rank by this
+    u = ((x + y) / 2 + c^2 - m_u) / g_u            c: QuestionView.coverage; rank by this
     relevance = 1 / (1 + exp(-1.33 (u - 0.695)))
 
 so u = 1 (one negative in four reaches it) is a relevance of 0.60 and u = 2 is 0.85, on any
 embedding model. A question's word counts in a chunk through its best stand-in: itself, slang, or
 a translation weighted by its cosine. Sharing no word with a passage says little against it, so y
 never falls under -1: else a paraphrase in new words would lose to whatever shares a frequent one.
+One rare word that is repeated wins BM25; c asks how much of the question the chunk speaks of. It is
+squared because a small share, like no shared word, says little (docs/decisions/0008).
 """
 
 from __future__ import annotations
@@ -18,15 +20,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import tanh
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from graph.environment import named_environments
 from graph.idf import idf
 from graph.model import LANGUAGES, Language, Passage, Ranked, Scores
 from graph.policy import Policy
 from graph.ports import Candidate, Matrix
-from graph.profile import Floats, Profile
+from graph.profile import COVERAGE, Floats, Profile
 from graph.terms import Hashes, counts_of, term_hashes
 from graph.view import QuestionView
 
@@ -100,19 +104,20 @@ def _score(
         x = np.minimum(y, 1.0)
     if not view.words and not view.wholes:
         y = x
+    coverage = words.coverage()
     final = calibration.final[view.language]
-    u = (fused(x, y) - final.m) / final.g - _penalties(view, group)
+    u = (fused(x, y, coverage, calibration.coverage) - final.m) / final.g - _penalties(view, group)
     raw = [None] * len(group) if cosines is None else cosines.tolist()
-    columns = zip(group, raw, bm25.tolist(), u.tolist(), words.coverage().tolist(), strict=True)
+    columns = zip(group, raw, bm25.tolist(), u.tolist(), coverage.tolist(), strict=True)
     return [
-        Ranked(item.passage, Scores(cosine, score, fused_, relevance(fused_), coverage))
-        for item, cosine, score, fused_, coverage in columns
+        Ranked(item.passage, Scores(cosine, score, fused_, relevance(fused_), covered))
+        for item, cosine, score, fused_, covered in columns
     ]
 
 
-def fused(x: Floats, y: Floats) -> Floats:
-    """The mean of both signals, before it is put on the scale of the final anchor."""
-    return np.asarray((x + np.maximum(y, LEAST_Y)) / 2, dtype=np.float32)
+def fused(x: Floats, y: Floats, coverage: Floats, weight: float = COVERAGE) -> Floats:
+    """The mean of both signals plus the squared coverage, before the final anchor scales it."""
+    return np.asarray((x + np.maximum(y, LEAST_Y)) / 2 + weight * coverage**2, dtype=np.float32)
 
 
 def _dense(
@@ -174,10 +179,9 @@ class WordTable:
         self._places = {term: place for place, term in enumerate(terms)}
         table = counts(term_hashes(terms))
         saturation = K1 * (1 - B + B * lengths / max(profile.statistics.mean_length, 1.0))
-        self._present = (table > 0).astype(np.float32)
+        self._present = table > 0
         weights = idf(list(terms), profile.statistics)
         self._weighted = np.asarray(table / (table + saturation[:, None]) * weights, np.float32)
-        self._rows = len(lengths)
 
     def bm25(self) -> Floats:
         """Field-weighted BM25 per square root of content words. Shape: (chunks,)."""
@@ -188,17 +192,21 @@ class WordTable:
             total = total + self._best(self._weighted, reach).sum(axis=1)
         return np.asarray(total / np.sqrt(max(len(reach), 1)), dtype=np.float32)
 
-    def coverage(self) -> Floats:
-        """QuestionView.coverage for every chunk at once. Shape: (chunks,)."""
+    def coverage(self, rows: npt.NDArray[np.int64] | None = None) -> Floats:
+        """QuestionView.coverage of every chunk, or of those in `rows`. Shape: (chunks,)."""
+        present = self._present if rows is None else self._present[rows]
         idfs = np.array([word.idf for word in self._view.words], dtype=np.float32)
         if not idfs.any():
-            return np.zeros(self._rows, dtype=np.float32)
-        covered = self._best(self._present, [tuple(worths.items()) for worths in self._worths])
+            return np.zeros(len(present), dtype=np.float32)
+        covered = self._best(present, [tuple(worths.items()) for worths in self._worths])
         return np.asarray((covered * idfs).sum(axis=1) / idfs.sum(), dtype=np.float32)
 
-    def _best(self, table: Floats, words: Sequence[Sequence[tuple[str, float]]]) -> Floats:
+    def _best(
+        self, table: npt.NDArray[Any], words: Sequence[Sequence[tuple[str, float]]]
+    ) -> Floats:
         """For each word its best stand-in in each chunk, by worth. Shape: (chunks, words)."""
         places = [self._places[item] for pairs in words for item, _ in pairs]
         worths = np.array([worth for pairs in words for _, worth in pairs], dtype=np.float32)
         starts = np.cumsum([0, *(len(pairs) for pairs in words[:-1])])
-        return np.maximum.reduceat(table[:, places] * worths, starts, axis=1)
+        best = np.maximum.reduceat(table[:, places] * worths, starts, axis=1)
+        return np.asarray(best, dtype=np.float32)

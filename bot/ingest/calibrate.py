@@ -24,7 +24,7 @@ from graph.lexicon import Lexicon
 from graph.look import look
 from graph.model import LANGUAGES, Language, Passage
 from graph.ports import Embedder, Matrix, Vector
-from graph.profile import Anchor, Calibration, Floats, Pair, Profile
+from graph.profile import COVERAGE, Anchor, Calibration, Floats, Pair, Profile
 from graph.relevance import WordTable, centre, fused
 from graph.text import spaced
 
@@ -37,6 +37,7 @@ _PAIR = 0.85  # quantile of the negatives that is x = 1 and y = 1
 _FINAL = 0.75  # and u = 1; snippets are harder than the questions people really ask in vain
 _KEPT = 64  # chunks of each language that a negative is remembered with, by either score
 _ENOUGH_FOR_MEAN = 100  # chunks from which a language's mean vector is its own
+_DRAWN = 0.5  # how far a dense anchor moves to the mean of its question language's anchors
 _LEAST_G = {"dense": 0.02, "lexical": 0.3, "final": 0.2}  # a narrower scale is a sampling accident
 
 
@@ -67,6 +68,7 @@ class Reached:
     rows: Rows
     cosines: Floats  # of centred vectors
     bm25: Floats  # per square root of content words
+    coverage: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +100,9 @@ async def calibrate(
 
 
 def outgrown(calibration: Calibration, embedder: str, profile: Profile, chunks: int) -> bool:
-    """True when the anchors no longer describe an index of `chunks` chunks under `embedder`."""
-    if profile.embedder != embedder:
+    """True when the anchors no longer describe an index of `chunks` chunks under `embedder`, or
+    were fitted to another formula."""
+    if profile.embedder != embedder or calibration.coverage != COVERAGE:
         return True
     return abs(chunks - calibration.chunks) >= GROWTH * max(calibration.chunks, 1)
 
@@ -180,13 +183,16 @@ class _Fitter:
         for held in LANGUAGES:
             rows = self._rows[held]
             table = WordTable(view, held, self._profile, postings.counts, postings.lengths)
-            cosines = self._centred(held, calibration) @ question
-            found.append(_best_of(rows, cosines, table.bm25()[rows]))
+            cosines, bm25 = self._centred(held, calibration) @ question, table.bm25()[rows]
+            best = _best_of(cosines, bm25)
+            rows = rows[best]
+            found.append(Reached(rows, cosines[best], bm25[best], table.coverage(rows)))
         await asyncio.sleep(0)  # questions are answered meanwhile
         return Reached(
             np.concatenate([one.rows for one in found]),
             np.concatenate([one.cosines for one in found]),
             np.concatenate([one.bm25 for one in found]),
+            np.concatenate([one.coverage for one in found]),
         )
 
     def _centred(self, language: Language, calibration: Calibration) -> Matrix:
@@ -202,14 +208,23 @@ class _Fitter:
         lexical: dict[Pair, Anchor] = {}
         shipped = self._shipped
         for language, one in asked.items():
-            for held in LANGUAGES:
+            near = self._dense_anchors(one)
+            for held, x in near.items():
                 share = min(1.0, one.snippets / ENOUGH, len(self._rows[held]) / ENOUGH)
-                x = self._anchor(one, [item.cosines for item in one.reached], "dense", held)
                 y = self._anchor(one, [item.bm25 for item in one.reached], "lexical", held)
                 base = shipped.dense[language, held] if shipped.dense else x
                 dense[language, held] = _mix_anchor(x, base, share)
                 lexical[language, held] = _mix_anchor(y, shipped.lexical[language, held], share)
         return replace(calibration, dense=dense, lexical=lexical)
+
+    def _dense_anchors(self, one: Asked) -> dict[Language, Anchor]:
+        """By chunk language, each halfway to their mean: where the chunks of one language are about
+        little, negatives reach less, and on that scale alone they would intrude everywhere."""
+        cosines = [item.cosines for item in one.reached]
+        own = {held: self._anchor(one, cosines, "dense", held) for held in LANGUAGES}
+        sizes = [min(1.0, len(self._rows[held]) / ENOUGH) for held in own]
+        m, g = np.average([(a.m, a.g) for a in own.values()], axis=0, weights=sizes).tolist()
+        return {held: _mix_anchor(Anchor(m, g), anchor, _DRAWN) for held, anchor in own.items()}
 
     def _final_anchors(
         self, asked: Mapping[Language, Asked], calibration: Calibration
@@ -231,7 +246,11 @@ class _Fitter:
         for held in LANGUAGES:
             own = self._in(held, reached.rows)
             x, y = calibration.dense[asked, held], calibration.lexical[asked, held]
-            scores[own] = fused((reached.cosines[own] - x.m) / x.g, (reached.bm25[own] - y.m) / y.g)
+            scores[own] = fused(
+                (reached.cosines[own] - x.m) / x.g,
+                (reached.bm25[own] - y.m) / y.g,
+                reached.coverage[own],
+            )
         return scores
 
     def _in(self, language: Language, rows: Rows) -> npt.NDArray[np.bool_]:
@@ -273,14 +292,13 @@ class _Fitter:
         return None
 
 
-def _best_of(rows: Rows, cosines: Floats, bm25: Floats) -> Reached:
-    """The best by either score, so that memory does not grow with the index."""
-    if len(rows) > 2 * _KEPT:
-        by_cosine = np.argpartition(-cosines, _KEPT)[:_KEPT]
-        by_words = np.argpartition(-bm25, _KEPT)[:_KEPT]
-        kept = np.union1d(by_cosine, by_words)
-        rows, cosines, bm25 = rows[kept], cosines[kept], bm25[kept]
-    return Reached(rows, cosines, bm25)
+def _best_of(cosines: Floats, bm25: Floats) -> Rows:
+    """Places of the best by either score, so that memory does not grow with the index."""
+    if len(cosines) <= 2 * _KEPT:
+        return np.arange(len(cosines), dtype=np.int64)
+    by_cosine = np.argpartition(-cosines, _KEPT)[:_KEPT]
+    by_words = np.argpartition(-bm25, _KEPT)[:_KEPT]
+    return np.union1d(by_cosine, by_words)
 
 
 def _origin(chunks: int, snippets: int) -> str:

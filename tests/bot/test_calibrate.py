@@ -15,11 +15,14 @@ from adapters.memory.index import MemoryIndex
 from bot.ingest.calibrate import ENOUGH, SMALLEST, outgrown
 from bot.ingest.refresh import refresh
 from bot.ingest.shipped import probes, shipped
+from bot.ingest.snippets import Copies, sample
 from graph.idf import REFERENCE
-from graph.model import LANGUAGES
+from graph.model import LANGUAGES, Language
 from graph.policy import Policy
 from graph.profile import Profile
+from graph.relevance import centre
 from graph.terms import term_hashes
+from graph.text import spaced
 from tests.graph.retrieval_kit import (
     Counted,
     RandomEmbedder,
@@ -94,6 +97,60 @@ async def test_the_final_anchor_puts_three_quarters_of_the_negatives_at_one_or_l
     assert share == pytest.approx(0.75, abs=0.02)
     assert (np.mean(snippets <= 0) + np.mean(asked <= 0)) / 2 == pytest.approx(0.5, abs=0.02)
     await shelf.index.close()
+
+
+async def test_dense_anchors_of_two_languages_are_drawn_halfway_to_their_mean(
+    tmp_path: Path,
+) -> None:
+    """Undone, each is the median of what the negatives reach in its language, and the distance to
+    the 85th percentile."""
+    rng = np.random.default_rng(2)
+    files = {}
+    for language, stem, kinds in (("en", "word", 300), ("ru", "слово", 60)):
+        words = [f"{stem}{number}" for number in range(kinds)]
+        for number in range(ENOUGH):
+            chosen = rng.choice(words, size=(3, 9))
+            text = " ".join(" ".join(row).capitalize() + "." for row in chosen)
+            files[f"{language}{number}.md"] = f"# {text[:40]}\n\n{text}\n"
+    embedder = HashEmbedder(64)
+    shelf = await indexed(tmp_path, files, embedder=embedder, words=embedder)
+    dense = (await shelf.index.profile()).calibration.dense
+    reached = await best_cosines(shelf, "en")
+    for held, other in (("en", "ru"), ("ru", "en")):
+        here, there = dense["en", held], dense["en", other]
+        median = 1.5 * here.m - 0.5 * there.m
+        upper = median + 1.5 * here.g - 0.5 * there.g
+        for value, share in ((median, 0.5), (upper, 0.85)):
+            below = [np.mean(np.array(part) <= value) for part in reached[held]]
+            assert np.mean(below) == pytest.approx(share, abs=0.02)
+    await shelf.index.close()
+
+
+async def best_cosines(shelf: Shelf, asked: Language) -> dict[Language, tuple[list[float], ...]]:
+    """By chunk language: what each snippet reaches outside its own document and its copies, and
+    what each probe reaches."""
+    calibration = (await shelf.index.profile()).calibration
+    stored = [(passage, vector) async for passage, vector, _ in shelf.index.chunks()]
+    passages = [passage for passage, _ in stored]
+    snippets, copies = sample(passages)[asked], Copies(passages)
+    texts = [spaced(item.text) for item in snippets] + [spaced(text) for text in probes()[asked]]
+    vectors = await shelf.embedder.embed_questions(texts)
+    questions = centre(vectors, calibration.question_means[asked])
+    found: dict[Language, tuple[list[float], ...]] = {}
+    for held in LANGUAGES:
+        rows = [row for row, passage in enumerate(passages) if passage.language == held]
+        chunks = centre(np.stack([stored[row][1] for row in rows]), calibration.passage_means[held])
+        cosines = questions @ chunks.T
+        best = [
+            max(
+                float(value)
+                for value, row in zip(line, rows, strict=True)
+                if not copies.excluded(snippet, row)
+            )
+            for snippet, line in zip(snippets, cosines, strict=False)
+        ]
+        found[held] = (best, cosines[len(snippets) :].max(axis=1).tolist())
+    return found
 
 
 async def test_few_unrelated_questions_come_over_the_floor(examples: Shelf) -> None:
@@ -213,6 +270,8 @@ async def test_growing_and_shrinking_by_a_fifth_outgrows_the_anchors(
     calibration = replace(profile.calibration, chunks=100)
     assert outgrown(calibration, profile.embedder, profile, chunks) is refit
     assert outgrown(calibration, "another embedder", profile, chunks)
+    before_coverage_counted = replace(profile.calibration, chunks=chunks, coverage=0.0)
+    assert outgrown(before_coverage_counted, profile.embedder, profile, chunks)
 
 
 async def test_another_embedder_refits(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import numpy as np
 import pytest
@@ -11,7 +12,15 @@ from hypothesis import strategies as st
 
 from bot.ingest.postings import Postings
 from graph.model import LANGUAGES
-from graph.profile import EMPTY_STATISTICS, Anchor, Calibration, Profile, Statistics, Vocabulary
+from graph.profile import (
+    COVERAGE,
+    EMPTY_STATISTICS,
+    Anchor,
+    Calibration,
+    Profile,
+    Statistics,
+    Vocabulary,
+)
 from graph.terms import Fields, TermCounts, term_hash, term_hashes
 from tests.graph.retrieval_kit import FITTED_AT
 
@@ -54,6 +63,7 @@ def test_a_profile_survives_storage() -> None:
     assert after.calibration.final == before.calibration.final
     assert after.calibration.fitted_at == FITTED_AT
     assert after.calibration.origin == "blended"
+    assert after.calibration.coverage == before.calibration.coverage == COVERAGE
     assert after.calibration.chunks == 3
     for lang in LANGUAGES:
         assert after.vocabularies[lang].stems == ("backup", "узел")
@@ -61,6 +71,16 @@ def test_a_profile_survives_storage() -> None:
             kept, was = getattr(after.calibration, name), getattr(before.calibration, name)
             assert np.array_equal(kept[lang], was[lang])
         assert np.array_equal(after.vocabularies[lang].vectors, before.vocabularies[lang].vectors)
+
+
+def test_coverage_weighs_nothing_where_the_anchors_were_fitted_without_it() -> None:
+    """A profile of before coverage counted does not name its weight."""
+    with np.load(io.BytesIO(profile().to_bytes())) as stored:
+        arrays = dict(stored)
+    meta = json.loads(arrays["meta"].tobytes())
+    del meta["coverage"]
+    arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
+    assert Profile.from_bytes(archive(**arrays)).calibration.coverage == 0
 
 
 def test_an_empty_vocabulary_survives_too() -> None:

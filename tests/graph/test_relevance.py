@@ -20,7 +20,7 @@ from graph.environment import asked_environments
 from graph.model import LANGUAGES, Language, Ranked
 from graph.policy import Policy
 from graph.ports import Candidate, Vector
-from graph.profile import Anchor, Calibration, Profile, Statistics, Vocabulary
+from graph.profile import COVERAGE, Anchor, Calibration, Profile, Statistics, Vocabulary
 from graph.relevance import rank, relevance, search_terms
 from graph.text import content_words, tokens, whole_words
 from graph.view import QuestionView, Word
@@ -200,6 +200,52 @@ def test_best_first_by_u_and_relevance_follows_u(
         assert item.scores.cosine == pytest.approx(cosines[item.passage.id], abs=1e-5)
 
 
+@settings(deadline=None)
+@given(CORPORA, TEXTS, st.sampled_from((0.0, COVERAGE)))
+def test_u_is_the_documented_formula(
+    corpus: list[tuple[str, str, str]], question: str, weight: float
+) -> None:
+    """With a weight of 0, as an index has whose anchors were fitted before coverage counted, it is
+    the formula of that time."""
+    candidates = built(corpus)
+    profile = anchored(profile_of(candidates), coverage=weight)
+    view = view_of(question, profile.statistics, vector=vector_of(question))
+    assert view.words
+    for item in rank(view, candidates, profile, PLAIN):
+        scores = item.scores
+        assert scores.cosine is not None
+        x, y = (scores.cosine - 0.2) / 0.1, (scores.bm25 - 3.0) / 2.0
+        expected = ((x + max(y, -1)) / 2 + weight * scores.coverage**2 - 0.4) / 0.8
+        assert scores.u == pytest.approx(expected, abs=1e-4)
+
+
+def anchored(profile: Profile, *, coverage: float) -> Profile:
+    """Anchors that are no round numbers, so that each of them matters."""
+    old = profile.calibration
+    calibration = replace(
+        old,
+        dense=dict.fromkeys(old.dense, Anchor(0.2, 0.1)),
+        lexical=dict.fromkeys(old.lexical, Anchor(3.0, 2.0)),
+        final=dict.fromkeys(old.final, Anchor(0.4, 0.8)),
+        coverage=coverage,
+    )
+    return replace(profile, calibration=calibration)
+
+
+def test_what_speaks_of_most_of_a_question_comes_before_one_rare_word_that_is_repeated() -> None:
+    """A symptom is told in usual words, all over a long page; a short one repeats the rare word."""
+    loud = candidate("quorum " * 4, "loud.md", vector=axis(0.5))
+    prose = " ".join(f"word{number}" for number in range(30))
+    broad = candidate(f"members get alerts twice, {prose}", "broad.md", vector=axis(0.5))
+    others = [candidate(f"members get alerts twice, note {n}", f"{n}.md") for n in range(8)]
+    candidates = [loud, broad, *others]
+    profile = anchored(profile_of(candidates), coverage=COVERAGE)
+    view = view_of("members get alerts twice, quorum", profile.statistics, vector=axis(1.0))
+    first, second = rank(view, [loud, broad], profile, PLAIN)
+    assert paths([first, second]) == ["broad.md", "loud.md"]
+    assert first.scores.bm25 < second.scores.bm25
+
+
 def axis(*values: float) -> Vector:
     row = np.zeros(DIMENSION, np.float32)
     row[: len(values)] = values
@@ -254,7 +300,8 @@ def test_a_passage_without_a_shared_word_is_not_buried_under_a_frequent_word() -
         dense=dict.fromkeys(profile.calibration.dense, Anchor(0.3, 0.1)),
     )
     profile = replace(profile, calibration=calibration)
-    view = view_of("gateway", profile.statistics, vector=axis(1.0))
+    question = "gateway stickers of parcels come out empty"
+    view = view_of(question, profile.statistics, vector=axis(1.0))
     ranked = rank(view, candidates, profile, PLAIN)
     assert paths(ranked)[0] == "right.md"
     assert ranked[1].scores.bm25 < 2  # the frequent word is no evidence here
@@ -267,7 +314,8 @@ def test_without_a_vector_words_rank_and_are_never_more_than_words() -> None:
     assert paths(by_words) == ["a.md", "b.md"]
     assert all(item.scores.cosine is None for item in by_words)
     best = by_words[0].scores
-    assert best.u <= (1 + best.bm25) / 2 + 1e-6  # words stand in for the vector up to x = 1
+    # words stand in for the vector up to x = 1
+    assert best.u <= (1 + best.bm25) / 2 + best.coverage**2 + 1e-6
 
 
 def test_an_identifier_counts_beside_its_pieces() -> None:
