@@ -161,12 +161,20 @@ async def _kept(stack: AsyncExitStack, port: Any) -> Any:
 
 
 async def _check(library: Library) -> None:
-    """Refuses another embedder's index; fits the profile that a first sync, cut short, lacks."""
+    """Refuses another embedder's index; fits the profile that a first sync, cut short, lacks, or
+    that another version left."""
     info = await require_compatible(library.index, library.embedder)
-    if info.chunks and info.profile_revision < 0:
-        from bot.first_profile import fit_first  # noqa: PLC0415 - hardly ever needed
+    if info.chunks:
+        await ensure_profile(library, info)
 
-        await fit_first(library)
+
+async def ensure_profile(library: Library, info: IndexInfo) -> None:
+    """Raises StorageError, EmbedderError."""
+    missing = info.profile_revision < 0
+    if missing or (await library.index.profile()).calibration.outdated:
+        from bot.first_profile import fit_first, fit_outdated  # noqa: PLC0415 - hardly ever needed
+
+        await (fit_first if missing else fit_outdated)(library)
 
 
 async def require_compatible(index: KnowledgeIndex, embedder: Embedder) -> IndexInfo:

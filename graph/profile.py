@@ -102,6 +102,11 @@ class Calibration:
     negatives: Mapping[Language, Floats] = field(default_factory=dict)  # u of each negative
     coverage: float = COVERAGE  # weight of its square in what `final` scales; 0 in older indexes
 
+    @property
+    def outdated(self) -> bool:
+        """True when the anchors were fitted to the formula of another version."""
+        return self.coverage != COVERAGE
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:

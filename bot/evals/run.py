@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.app import App, opened
+from bot.app import App, ensure_profile, opened
 from bot.evals.rows import Row
 from bot.library import Shelf, sync_shelf
 from bot.progress import Progress
@@ -50,6 +50,7 @@ async def scratch(
     home = settings.home / "eval" / _key(docs, settings.embedder)
     async with opened(settings, home=home, web=web, check=False) as app:
         await sync_shelf(app, Shelf(SOURCE, docs), home=home, progress=progress, allow_loss=True)
+        await ensure_profile(app, await app.index.info())
         yield app
 
 

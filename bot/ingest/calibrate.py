@@ -24,7 +24,7 @@ from graph.lexicon import Lexicon
 from graph.look import look
 from graph.model import LANGUAGES, Language, Passage
 from graph.ports import Embedder, Matrix, Vector
-from graph.profile import COVERAGE, Anchor, Calibration, Floats, Pair, Profile
+from graph.profile import Anchor, Calibration, Floats, Pair, Profile
 from graph.relevance import WordTable, centre, fused
 from graph.text import spaced
 
@@ -102,7 +102,7 @@ async def calibrate(
 def outgrown(calibration: Calibration, embedder: str, profile: Profile, chunks: int) -> bool:
     """True when the anchors no longer describe an index of `chunks` chunks under `embedder`, or
     were fitted to another formula."""
-    if profile.embedder != embedder or calibration.coverage != COVERAGE:
+    if profile.embedder != embedder or calibration.outdated:
         return True
     return abs(chunks - calibration.chunks) >= GROWTH * max(calibration.chunks, 1)
 
