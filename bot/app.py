@@ -20,6 +20,7 @@ from bot.registry import factory
 from bot.settings import Settings
 from bot.shared import shared_server
 from bot.vector_cache import CachedEmbedder
+from graph.errors import StoreError
 from graph.model import Question, Scope, Turn, levels_up_to
 from graph.ports import ChatModel, Embedder, Ports, WebSearch
 
@@ -169,12 +170,20 @@ async def _check(library: Library) -> None:
 
 
 async def ensure_profile(library: Library, info: IndexInfo) -> None:
-    """Raises StorageError, EmbedderError."""
+    """Raises StorageError, EmbedderError. A profile that cannot be read now keeps nobody from
+    starting: it is read again for each question."""
     missing = info.profile_revision < 0
-    if missing or (await library.index.profile()).calibration.outdated:
+    if missing or await _is_outdated(library.index):
         from bot.first_profile import fit_first, fit_outdated  # noqa: PLC0415 - hardly ever needed
 
         await (fit_first if missing else fit_outdated)(library)
+
+
+async def _is_outdated(index: KnowledgeIndex) -> bool:
+    try:
+        return (await index.profile()).calibration.outdated
+    except StoreError:
+        return False
 
 
 async def require_compatible(index: KnowledgeIndex, embedder: Embedder) -> IndexInfo:

@@ -21,7 +21,7 @@ from bot.errors import StorageError
 from bot.ingest.lock import held
 from bot.ingest.refresh import refresh
 from bot.settings import Settings
-from graph.errors import EmbedderError
+from graph.errors import EmbedderError, StoreError
 from graph.ports import Matrix
 from graph.profile import Profile
 
@@ -30,6 +30,12 @@ class Full(MemoryIndex):
     """A store on a disk that fills up."""
 
     full = False
+    away = False
+
+    async def profile(self) -> Profile:
+        if self.away:
+            raise StoreError("the server is away")
+        return await super().profile()
 
     async def save_profile(self, profile: Profile) -> None:
         if self.full:
@@ -85,6 +91,15 @@ async def test_where_they_cannot_be_fitted_the_old_ones_answer(
         "the scores of another version are used: nobody is there",
         "the scores of another version are used: the disk is full",
     ]
+
+
+async def test_a_store_that_is_away_keeps_nobody_from_starting(outdated: Library) -> None:
+    assert isinstance(outdated.index, Full)
+    info = await outdated.index.info()
+    outdated.index.away = True
+    await ensure_profile(outdated, info)
+    outdated.index.away = False
+    assert await is_outdated(outdated)
 
 
 def test_the_first_question_after_an_upgrade(indexed: Belay, tmp_path: Path) -> None:
