@@ -14,8 +14,6 @@ ARGS ?=
 
 PY := $(VENV)/bin/python
 BELAY := $(VENV)/bin/belay
-# One more than there are cores: many tests wait for a process that they started.
-WORKERS ?= $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 # Two threads that spin-wait for each other are slower than one as soon as the machine is busy.
 QUIET_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 LANGSMITH_TRACING=false
 NODE_PEERS := $(addsuffix node_modules/.package-lock.json,$(dir $(wildcard tests/peers/*/package-lock.json)))
@@ -34,7 +32,7 @@ run: setup ## index the example documents and open the chat
 	$(BELAY) sync examples/docs </dev/null >&2 && $(BELAY) chat $(ARGS)
 
 test: check peers ## everything: check, then the test suite
-	@$(QUIET_ENV) $(PY) -m pytest --numprocesses $(WORKERS) --dist loadfile $(ARGS)
+	@$(QUIET_ENV) $(PY) -m pytest --numprocesses auto --dist loadfile $(ARGS)
 
 peers: programs $(VENV)/.peers $(NODE_PEERS) ## what the tests talk to: a browser, Redis, emulators, a model
 
