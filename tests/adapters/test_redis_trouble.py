@@ -38,8 +38,9 @@ QUICK = Waits(connect=0.3, answer=0.3, mark=0.3, attempts=2, pause=0.01, ready=0
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[RedisServer]:
-    """One that a test may mistreat."""
-    with RedisServer(tmp_path / "own", "--appendonly", "yes") as own:
+    """One that a test may mistreat. By default Redis holds writes back for up to two seconds while
+    a busy disk takes the ones before, and a process that is killed then loses them."""
+    with RedisServer(tmp_path / "own", "--appendonly", "yes", "--appendfsync", "always") as own:
         yield own
 
 

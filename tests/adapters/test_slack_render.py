@@ -247,8 +247,8 @@ def test_words_stay_in_order(markdown: str) -> None:
     assert letters(told) == letters(seen(markdown).text)
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.lists(TEXTS, min_size=1, max_size=3), st.integers(50, 200))
+@settings(max_examples=10, deadline=None)
+@given(st.lists(TEXTS, min_size=1, max_size=3), st.integers(50, 120))
 def test_every_message_is_within_the_limits(texts: list[str], times: int) -> None:
     for part in cut("\n\n".join(text * times for text in texts)):
         best = forms(part)[0]
