@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
+from tests.processes import SPAWN
+
 if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
     from tests.servers.redis_server import RedisServer
 
 # No deadline: the machine may be busy. In CI the same examples each time: no release by luck.
@@ -31,6 +35,24 @@ def clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
     yield
     os.environ.clear()
     os.environ.update(saved)
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., BaseProcess]]:
+    """Starts a process that is gone when the test is."""
+    started: list[BaseProcess] = []
+
+    def start(work: Callable[..., None], *arguments: object) -> BaseProcess:
+        process = SPAWN.Process(target=work, args=arguments)
+        process.start()
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.join()
+        process.close()
 
 
 @pytest.fixture(scope="session")

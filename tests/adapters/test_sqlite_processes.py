@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from multiprocessing.synchronize import Barrier
@@ -17,28 +16,10 @@ from contract.index_chunks import EMBEDDER, by_meaning, by_words, put, vector_of
 from adapters.sqlite import SqliteIndex
 from graph.model import Scope
 from graph.ports import Search
+from tests.processes import SPAWN
 
 PARTS = 3  # chunks of each file
 ENOUGH = 1000  # more than any of these indexes hold
-SPAWN = multiprocessing.get_context("spawn")
-
-
-@pytest.fixture
-def start() -> Iterator[Callable[..., BaseProcess]]:
-    """Starts a process that is gone when the test is."""
-    started: list[BaseProcess] = []
-
-    def start(work: Callable[..., None], *arguments: object) -> BaseProcess:
-        process = SPAWN.Process(target=work, args=arguments)
-        process.start()
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        process.kill()
-        process.join()
-        process.close()
 
 
 @pytest.fixture

@@ -4,10 +4,9 @@ fails for it."""
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 import sqlite3
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from multiprocessing.process import BaseProcess
@@ -33,9 +32,9 @@ from bot.settings import Settings
 from bot.sync_lead import sole_writer
 from graph.ports import Embedder, Matrix
 from graph.profile import Profile
+from tests.processes import SPAWN
 from tests.servers.redis_server import RedisServer
 
-SPAWN = multiprocessing.get_context("spawn")
 START = datetime(2026, 3, 2, 3, 0, tzinfo=UTC)
 TURNS = 12
 OLD, NEW = 64, 128  # dimensions of the embedders before and after a change of the settings
@@ -205,24 +204,6 @@ async def home(tmp_path: Path) -> Path:
     await open_log(Settings(home=home)).add([said(number) for number in range(TURNS)])
     assert await indexed_by(home, HashEmbedder(OLD)) == TURNS
     return home
-
-
-@pytest.fixture
-def start() -> Iterator[Callable[..., BaseProcess]]:
-    """Starts a process that is gone when the test is."""
-    started: list[BaseProcess] = []
-
-    def start(work: Callable[..., None], *arguments: object) -> BaseProcess:
-        process = SPAWN.Process(target=work, args=arguments)
-        process.start()
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        process.kill()
-        process.join()
-        process.close()
 
 
 def start_at_once(home: Path, barrier: Barrier) -> None:
