@@ -20,7 +20,7 @@ _DAY = 86400.0
 async def expanding(settings: Settings) -> AsyncIterator[Expander | None]:
     """None where `[expansion]` is off, or no chat model is named. The model is made when the first
     document needs it, and closed at the end."""
-    if not settings.expansion.enabled or not settings.model:
+    if not _is_on(settings):
         yield None
         return
     async with AsyncExitStack() as stack:
@@ -35,6 +35,15 @@ async def expanding(settings: Settings) -> AsyncIterator[Expander | None]:
 
         cache = factory("cache.sqlite")(settings.home / LINES_FILE)
         yield Expander(settings.model, model, cache, _wanted(settings))
+
+
+def expansion_mark(settings: Settings) -> str:
+    """What changes when documents would get other lines; "" where they get none."""
+    return _wanted(settings).mark(settings.model) if _is_on(settings) else ""
+
+
+def _is_on(settings: Settings) -> bool:
+    return settings.expansion.enabled and bool(settings.model)
 
 
 def _wanted(settings: Settings) -> Wanted:

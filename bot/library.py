@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from bot.app import Library
 from bot.errors import SettingsError, SourceError
-from bot.expansion import expanding
+from bot.expansion import expanding, expansion_mark
 from bot.fenced import fenced
 from bot.ingest.calibrate import GROWTH
 from bot.ingest.fingerprint import digest, rules
@@ -246,9 +246,7 @@ def _reading(shelf: Shelf, access: Access, settings: Settings) -> str:
     branch = (shelf.remote.branch, shelf.remote.folder) if shelf.remote else ()
     place = (shelf.location, *branch, shelf.include, shelf.exclude, options.max_file_bytes)
     by = rules(options, replace(access, source_type=shelf.kind))
-    beside = settings.expansion.model_dump_json() if settings.expansion.enabled else ""
-    lines = f" {settings.model} {beside}" if beside else ""
-    return digest(f"{by} {place!r}{lines}".encode())
+    return digest(f"{by} {place!r} {expansion_mark(settings)}".rstrip().encode())
 
 
 def _shelf_for(path: Path, known: Sequence[Shelf]) -> Shelf:

@@ -68,6 +68,11 @@ class Wanted:
     longest_pause: float = 30.0
     kept: float = 180 * 86400.0
 
+    def mark(self, model: str) -> str:
+        """The same as long as a document would get the same lines, as far as that can be known."""
+        parts = (load("expand"), model, self.lines, self.languages, self.characters, WEIGHT)
+        return sha256(repr(parts).encode()).hexdigest()
+
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
@@ -89,17 +94,13 @@ class Expander:
     model: Callable[[], Awaitable[ChatModel]]
     cache: Cache
     wanted: Wanted = field(default_factory=Wanted)
-    calls: int = 0
     away: str = ""  # why the model is not asked any more, for the log
     _made: ChatModel | None = None
     _making: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def mark(self) -> str:
-        """The same as long as a document would get the same lines, as far as that can be known."""
-        wanted = self.wanted
-        parts = (load("expand"), self.name, wanted.lines, wanted.languages, wanted.characters)
-        return sha256(repr((*parts, WEIGHT)).encode()).hexdigest()
+        return self.wanted.mark(self.name)
 
     async def expand(self, documents: Sequence[Document]) -> list[Expansion]:
         """The lines of each document, in order. Raises SettingsError for a model that cannot be
@@ -154,7 +155,6 @@ class Expander:
     async def _call(self, page: str) -> Completion | ModelError:
         async with self._making:
             model = self._made = self._made or await self.model()
-        self.calls += 1
         try:
             async with asyncio.timeout(self.wanted.seconds):
                 return await model.complete(_prompt(page, self.wanted))
