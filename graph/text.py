@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
 
-import snowballstemmer
+from Stemmer import Stemmer
 
 from graph.model import Language
 
@@ -40,8 +40,8 @@ _START = 2  # letters that stemming leaves alone
 _IRREGULAR = ("die", "lie", "tie")  # stems of dying, lying and tying
 _WHOLE_LIMIT = 60  # characters; longer "words" are hashes and dumps
 
-_ENGLISH = snowballstemmer.stemmer("english")
-_RUSSIAN = snowballstemmer.stemmer("russian")
+_ENGLISH = Stemmer("english", 0)  # 0: without a cache of its own
+_RUSSIAN = Stemmer("russian", 0)
 
 
 def _word_list(name: str) -> frozenset[str]:
