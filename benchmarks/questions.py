@@ -14,7 +14,7 @@ from typing import Any
 from adapters.memory.model import ScriptedModel
 from benchmarks.table import Figure, median, ratio, timed
 from bot.app import App
-from bot.cli.main import OBJECTS
+from bot.cli import OBJECTS
 from graph.lexicon import Lexicon
 from graph.look import look
 from graph.machine import Machine

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.table import Figure, median, ratio, timed
 from bot.app import opened
-from bot.cli.main import OBJECTS
+from bot.cli import OBJECTS
 from bot.ingest.embed import passage_text
 from bot.library import Shelf, sync_shelf
 from bot.progress import Silent

@@ -14,7 +14,7 @@ import typer.main
 from typer.core import TyperGroup
 
 from bot.access import Role
-from bot.cli.main import app
+from bot.cli.commands import app
 from bot.commands.table import COMMANDS
 from graph.machine import build
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -17,10 +16,6 @@ from bot.cli.migrate_commands import migrate
 from bot.cli.running import run
 from bot.cli.session_commands import sessions
 from graph.model import LEVELS
-
-# Imports and weights are a million objects that stay; looking for garbage among them every 700
-# new ones, as Python does, is a tenth of the time to the first answer and of each answer.
-OBJECTS = 50_000
 
 app = typer.Typer(
     name="belay",
@@ -338,8 +333,3 @@ def doctor(as_json: Json = False) -> None:
     from bot.cli.doctor import doctor as start
 
     run(start, as_json)
-
-
-def main() -> None:
-    gc.set_threshold(OBJECTS)
-    app()

@@ -9,7 +9,7 @@ import pytest
 import typer.main
 from cli_kit import CUT_OFF, EXAMPLES, Belay
 
-from bot.cli.main import app
+from bot.cli.commands import app
 
 COMMANDS = tuple(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 

@@ -20,7 +20,7 @@ from typer.main import get_command
 
 from adapters.redis.address import parse
 from adapters.redis.server import Server
-from bot.cli.main import app
+from bot.cli.commands import app
 from bot.http import HEALTH
 from bot.operations import READY
 from bot.settings import PREFIX, Settings

@@ -12,7 +12,7 @@ import pytest
 import typer.main
 from pydantic import BaseModel
 
-from bot.cli.main import app
+from bot.cli.commands import app
 from bot.settings import PREFIX, Settings
 from bot.source_settings import SourceSettings
 from graph.model import LEVELS, Outcome
