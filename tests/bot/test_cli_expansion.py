@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 from cli_kit import Belay, Ended
+from contract.index_chunks import NEEDS_WEAVIATE
 
 from tests.servers.llama import MODEL, llama_server, missing
 from tests.servers.openai_server import OpenAIServer, Request, Say, Status
@@ -59,14 +60,23 @@ def documents(found: Ended) -> list[str]:
     return [hit["id"] for hit in found.json]
 
 
+@pytest.fixture(params=["sqlite", pytest.param("weaviate", marks=NEEDS_WEAVIATE)])
+def engine(request: pytest.FixtureRequest) -> dict[str, str]:
+    """Settings of the engine."""
+    if request.param == "sqlite":
+        return {}
+    settings: dict[str, str] = request.getfixturevalue(request.param)
+    return settings
+
+
 async def test_a_symptom_finds_the_page_that_has_none_of_its_words(
-    tmp_path: Path, docs: Path
+    tmp_path: Path, docs: Path, engine: dict[str, str]
 ) -> None:
     plain = Belay(tmp_path / "plain")
     await run(plain, "sync", docs)
     before = documents(await run(plain, "search", "--json", SYMPTOM))
     async with OpenAIServer(default=Lines()) as server:
-        belay = expanding(tmp_path, server.url)
+        belay = expanding(tmp_path, server.url).with_(**engine)
         synced = await run(belay, "sync", docs)
         assert "with lines of the model: 1" in synced.out
         assert len(server.requests) == len(PAGES)

@@ -2,41 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from cli_kit import Belay
-from contract.index_chunks import NEEDS_WEAVIATE, WEAVIATE_GRPC, WEAVIATE_KEY, WEAVIATE_URL
-
-from adapters.weaviate import create
+from contract.index_chunks import NEEDS_WEAVIATE
 
 AWAY = {"WEAVIATE_URL": "http://127.0.0.1:9", "WEAVIATE__START_TIMEOUT": "0.1"}
 PAGE = "# Zebra\n\nThe zebra service listens on port 4711.\n"
 TO_SQLITE = ("--from", "weaviate", "--to", "sqlite")
 QUESTION = "Which port does the zebra service listen on?"
-
-
-@pytest.fixture
-def server() -> Iterator[dict[str, str]]:
-    """Settings of collections that are gone when the test is."""
-    prefix = f"BelayTests{uuid4().hex}"
-    yield {
-        "WEAVIATE_URL": WEAVIATE_URL,
-        "WEAVIATE_GRPC": WEAVIATE_GRPC,
-        "WEAVIATE_KEY": WEAVIATE_KEY,
-        "WEAVIATE__PREFIX": prefix,
-    }
-
-    async def drop() -> None:
-        index = await create(WEAVIATE_URL, grpc=WEAVIATE_GRPC, key=WEAVIATE_KEY, shelf=prefix)
-        schema = index.collections.client.collections
-        await schema.delete([name for name in await schema.list_all() if prefix in name])
-        await index.close()
-
-    asyncio.run(drop())
 
 
 @pytest.mark.parametrize("command", [("doctor",), ("ask", QUESTION), ("sync",), ("sources",)])
@@ -51,19 +26,19 @@ def test_a_server_that_is_away_is_named(tmp_path: Path, command: tuple[str, ...]
 
 
 @NEEDS_WEAVIATE
-def test_homes_share_what_one_of_them_synced(tmp_path: Path, server: dict[str, str]) -> None:
+def test_homes_share_what_one_of_them_synced(tmp_path: Path, weaviate: dict[str, str]) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "zebra.md").write_text(PAGE)
-    first = Belay(tmp_path / "first").with_(**server)
+    first = Belay(tmp_path / "first").with_(**weaviate)
     assert "1 indexed" in first("sync", str(tmp_path / "docs")).out
-    second = Belay(tmp_path / "second").with_(**server)
+    second = Belay(tmp_path / "second").with_(**weaviate)
     assert "4711" in second("ask", QUESTION).out
     assert "answers and takes changes" in second("doctor").out
     assert not list(tmp_path.glob("*/index.db"))
 
 
 @NEEDS_WEAVIATE
-def test_teams_share_collections_and_nothing_else(tmp_path: Path, server: dict[str, str]) -> None:
+def test_teams_share_collections_and_nothing_else(tmp_path: Path, weaviate: dict[str, str]) -> None:
     """Each answers from its own documents, before and after it built its index anew."""
     other = PAGE.replace("4711", "5822")
     teams = []
@@ -72,7 +47,7 @@ def test_teams_share_collections_and_nothing_else(tmp_path: Path, server: dict[s
         docs.mkdir()
         (docs / "zebra.md").write_text(page)
         belay = Belay(tmp_path / name).with_(
-            **server, WEAVIATE__MULTI_TENANCY="true", ACCESS__TENANT=name
+            **weaviate, WEAVIATE__MULTI_TENANCY="true", ACCESS__TENANT=name
         )
         assert "1 indexed" in belay("sync", docs).out
         teams.append(belay)
