@@ -28,6 +28,7 @@ _SAYS_A_NAME = 2  # beside a name
 _ONE_TOPIC = 0.5  # share of common words of two titles
 _NOT_DOCUMENTS = (SourceType.WEB, SourceType.SESSION)
 _VALUE = re.compile(r"\d+|[\w.-]*/[\w./-]+")
+_HAS_VALUE = re.compile(r"[\d/](?:(?<=\d)|(?=[\w./-]))")  # where _VALUE finds something
 _EXAMPLE = re.compile(r"\W*(?:for example|e\.g\.|for instance|например)\b", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"\d|[a-z][A-Z]|[A-Z]{2}[a-z]|_")
 _STAND_IN = re.compile(  # "the service": the document tells which
@@ -110,9 +111,9 @@ def _sides(given: Sequence[Passage], wanted: Container[int]) -> Iterator[Side]:
 
 def _is_one(unit: Unit) -> bool:
     """A sentence, or a list of one line, that holds a value: it says one thing."""
-    if not _VALUE.search(unit.text) or _EXAMPLE.match(unit.text):
+    if unit.shape is not Shape.SENTENCE and (unit.shape is not Shape.LIST or "\n" in unit.text):
         return False
-    return unit.shape is Shape.SENTENCE or (unit.shape is Shape.LIST and "\n" not in unit.text)
+    return _HAS_VALUE.search(unit.text) is not None and not _EXAMPLE.match(unit.text)
 
 
 def _is_told(side: Side, said: frozenset[str]) -> bool:

@@ -14,11 +14,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import wraps
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, get_args, get_type_hints
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
+from langgraph.types import Command
 
 from graph import routes
 from graph.errors import IndexEmpty, StoreError
@@ -80,41 +80,48 @@ _FAILURES: tuple[tuple[type[Exception], str], ...] = (
 Event = Stage | Token | Finished
 
 
+Choose = Callable[[State, Context], str]
+CHOICES: dict[str, Choose] = {
+    "contextualize": routes.after_contextualize,
+    "grade": routes.after_grade,
+    "decompose": routes.after_decompose,
+    "verify": routes.after_verify,
+}
+
+
 def build() -> Any:  # LangGraph's compiled type has four parameters and says no more than this
     """The compiled graph; docs/architecture.md shows its picture, drawn from this function."""
     graph = StateGraph(State, context_schema=Context)
     for name, node in NODES.items():
-        graph.add_node(name, _timed(name, node))
+        choose = CHOICES.get(name)
+        graph.add_node(name, _step(name, node, choose), destinations=_places(choose))
     graph.add_edge(START, "contextualize")
-    graph.add_conditional_edges("contextualize", _edge(routes.after_contextualize))
     graph.add_edge("classify", "retrieve")
     graph.add_edge("retrieve", "grade")
-    graph.add_conditional_edges("grade", _edge(routes.after_grade))
-    graph.add_conditional_edges("decompose", _edge(routes.after_decompose))
     graph.add_edge("web", "grade")
     graph.add_edge("generate", "verify")
-    graph.add_conditional_edges("verify", _edge(routes.after_verify))
     graph.add_edge("decline", END)
     return graph.compile()
 
 
-def _edge(choose: Callable[..., str]) -> Callable[..., Awaitable[str]]:
-    """LangGraph sends a plain function to a thread; choosing an edge is not worth one."""
-
-    @wraps(choose)
-    async def run(*args: Any, **kwargs: Any) -> str:
-        return choose(*args, **kwargs)
-
-    return run
+def _places(choose: Choose | None) -> tuple[str, ...] | None:
+    """The nodes that may follow: what the function of graph/routes.py says it returns."""
+    return None if choose is None else get_args(get_type_hints(choose)["return"])
 
 
-def _timed(name: str, node: Node) -> Node:
-    async def run(state: State, *, runtime: Runtime[Context]) -> State:
+def _step(name: str, node: Node, choose: Choose | None) -> Callable[..., Awaitable[Any]]:
+    """A node with its time taken, and with the choice of the next one where there is a choice: a
+    conditional edge of LangGraph would copy and write the whole state once more to choose by."""
+
+    async def run(state: State, *, runtime: Runtime[Context]) -> State | Command[str]:
         started = time.perf_counter()
         update = await node(state, runtime=runtime)
         elapsed = (time.perf_counter() - started) * 1000
         log.debug("%s took %.1f ms", name, elapsed)
-        return {**update, "milliseconds": ((name, elapsed),)}
+        update = {**update, "milliseconds": ((name, elapsed),)}
+        if choose is None:
+            return update
+        return Command(update=update, goto=choose({**state, **update}, runtime.context))
 
     return run
 

@@ -128,10 +128,17 @@ def _dense(
         return None, None
     calibration = profile.calibration
     vectors = np.concatenate([item.vector for item in group]).reshape(len(group), -1)
-    centred = centre(vectors, calibration.passage_means[language])
     question = centre(view.vector[None, :], calibration.question_means[view.language])[0]
+    cosines = _centred_cosines(vectors, calibration.passage_means[language], question)
     anchor = calibration.dense[view.language, language]
-    return vectors @ view.vector, (centred @ question - anchor.m) / anchor.g
+    return vectors @ view.vector, (cosines - anchor.m) / anchor.g
+
+
+def _centred_cosines(vectors: Matrix, mean: Floats, question: Floats) -> Floats:
+    """cos(v - mean, question) of each row v for a unit `question`, without a moved copy of them:
+    |v - mean|^2 = |v|^2 - 2 v mean + |mean|^2."""
+    squares = np.einsum("ij,ij->i", vectors, vectors) - 2 * (vectors @ mean) + mean @ mean
+    return np.asarray((vectors @ question - mean @ question) / np.sqrt(np.maximum(squares, 1e-18)))
 
 
 def centre(vectors: Matrix, mean: Floats) -> Matrix:

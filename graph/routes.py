@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from langgraph.runtime import Runtime
-
 from graph.model import Verdict
 from graph.state import Context, State
 from graph.text import has_words
 
 
-def after_contextualize(state: State) -> Literal["classify", "decline"]:
+def after_contextualize(state: State, _: Context) -> Literal["classify", "decline"]:
     """Emoji, punctuation and small talk are not searched for."""
     if "answer" in state or not has_words(state["resolved"]):
         return "decline"
@@ -23,10 +21,10 @@ def after_contextualize(state: State) -> Literal["classify", "decline"]:
 
 
 def after_grade(
-    state: State, runtime: Runtime[Context]
+    state: State, context: Context
 ) -> Literal["generate", "decompose", "web", "decline"]:
     verdict = state["grade"].verdict
-    may_look = "web" not in state and may_search_web(state, runtime.context)
+    may_look = "web" not in state and may_search_web(state, context)
     if state["question"].web_first and may_look:
         return "web"
     if "web" not in state and state.get("options"):
@@ -38,12 +36,12 @@ def after_grade(
     return "web" if may_look else "decline"
 
 
-def after_decompose(state: State) -> Literal["retrieve", "generate"]:
+def after_decompose(state: State, _: Context) -> Literal["retrieve", "generate"]:
     """A question without parts is answered from what there is."""
     return "retrieve" if state["parts"] else "generate"
 
 
-def after_verify(state: State) -> Literal["decline", "__end__"]:
+def after_verify(state: State, _: Context) -> Literal["decline", "__end__"]:
     """A draft that does not hold, or a model that found nothing in the passages, is no answer."""
     return "__end__" if "answer" in state else "decline"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from langgraph.runtime import Runtime
 
 from adapters.memory.index import MemoryIndex
 from adapters.memory.web import MemoryWeb
@@ -19,10 +18,10 @@ from graph.state import Context, State, SubQuestion, WebOutcome
 from tests.graph.node_run import NoEmbedder, question
 
 
-def runtime(web: WebSearch | None, *, allowed: bool = True) -> Runtime[Context]:
+def context(web: WebSearch | None, *, allowed: bool = True) -> Context:
     embedder = NoEmbedder()
     ports = Ports(MemoryIndex(), embedder, embedder, web=web)
-    return Runtime(context=Context(ports, Lexicon(embedder), Policy(web=allowed), Limits(), 60.0))
+    return Context(ports, Lexicon(embedder), Policy(web=allowed), Limits(), 60.0)
 
 
 def graded(verdict: Verdict, *, parts: Sequence[str] | None = None, web: bool = True) -> State:
@@ -31,6 +30,7 @@ def graded(verdict: Verdict, *, parts: Sequence[str] | None = None, web: bool = 
 
 
 WEB, NO_WEB = MemoryWeb(()), None
+HERE = context(WEB)
 ANSWER = Answer("q1", Outcome.ANSWERED, "text", "en")
 
 
@@ -38,55 +38,57 @@ ANSWER = Answer("q1", Outcome.ANSWERED, "text", "en")
 @pytest.mark.parametrize("web", [WEB, NO_WEB])
 def test_relevant_evidence_is_answered(parts: Sequence[str] | None, web: WebSearch | None) -> None:
     state = graded(Verdict.RELEVANT, parts=parts)
-    assert routes.after_grade(state, runtime(web)) == "generate"
+    assert routes.after_grade(state, context(web)) == "generate"
 
 
 def test_partial_evidence_is_taken_apart_once() -> None:
-    assert routes.after_grade(graded(Verdict.PARTIAL), runtime(WEB)) == "decompose"
+    assert routes.after_grade(graded(Verdict.PARTIAL), context(WEB)) == "decompose"
     for parts in ((), ("a", "b")):
         state = graded(Verdict.PARTIAL, parts=parts)
-        assert routes.after_grade(state, runtime(WEB)) == "generate"
+        assert routes.after_grade(state, context(WEB)) == "generate"
 
 
 def test_no_evidence_is_searched_for_on_the_web_once() -> None:
     state = graded(Verdict.NONE)
-    assert routes.after_grade(state, runtime(WEB)) == "web"
+    assert routes.after_grade(state, context(WEB)) == "web"
     searched: State = {**state, "web": WebOutcome("empty", "why")}
-    assert routes.after_grade(searched, runtime(WEB)) == "decline"
+    assert routes.after_grade(searched, context(WEB)) == "decline"
 
 
 @pytest.mark.parametrize(
-    ("context", "asked_for_web"),
+    ("there", "asked_for_web"),
     [
-        (runtime(NO_WEB), True),
-        (runtime(WEB, allowed=False), True),
-        (runtime(WEB), False),
+        (context(NO_WEB), True),
+        (context(WEB, allowed=False), True),
+        (context(WEB), False),
     ],
     ids=["no web port", "switched off", "not in this channel"],
 )
-def test_the_web_can_be_off(context: Runtime[Context], asked_for_web: bool) -> None:
+def test_the_web_can_be_off(there: Context, asked_for_web: bool) -> None:
     state = graded(Verdict.NONE, web=asked_for_web)
-    assert routes.after_grade(state, context) == "decline"
+    assert routes.after_grade(state, there) == "decline"
 
 
 @pytest.mark.parametrize("text", ["", "🔥🔥", "?!", "   "])
 def test_what_has_no_words_is_not_searched_for(text: str) -> None:
-    assert routes.after_contextualize({"resolved": text}) == "decline"
+    assert routes.after_contextualize({"resolved": text}, HERE) == "decline"
 
 
 def test_a_question_with_words_is_classified_unless_it_is_answered_already() -> None:
-    assert routes.after_contextualize({"resolved": "why is it down"}) == "classify"
-    assert routes.after_contextualize({"resolved": "hello", "answer": ANSWER}) == "decline"
+    assert routes.after_contextualize({"resolved": "why is it down"}, HERE) == "classify"
+    assert routes.after_contextualize({"resolved": "hello", "answer": ANSWER}, HERE) == "decline"
 
 
 def test_parts_are_retrieved_and_a_question_without_parts_is_answered_from_what_there_is() -> None:
-    assert routes.after_decompose({"parts": (SubQuestion("a"), SubQuestion("b"))}) == "retrieve"
-    assert routes.after_decompose({"parts": ()}) == "generate"
+    assert (
+        routes.after_decompose({"parts": (SubQuestion("a"), SubQuestion("b"))}, HERE) == "retrieve"
+    )
+    assert routes.after_decompose({"parts": ()}, HERE) == "generate"
 
 
 def test_a_draft_that_does_not_hold_is_declined() -> None:
-    assert routes.after_verify({"answer": ANSWER}) == "__end__"
-    assert routes.after_verify({}) == "decline"
+    assert routes.after_verify({"answer": ANSWER}, HERE) == "__end__"
+    assert routes.after_verify({}, HERE) == "decline"
 
 
 def test_no_path_leads_back_into_a_second_decomposition_or_web_search() -> None:
