@@ -102,7 +102,7 @@ def _named(name: str) -> tuple[str, tuple[int, ...]]:
 
 def _replaces(text: str) -> tuple[str, ...]:
     lower = text.lower()
-    if not any(sign in lower for sign in _SIGNS):
+    if not any(map(lower.__contains__, _SIGNS)):
         return ()
     return tuple(fold(match.group(1)) for match in _SUPERSEDES.finditer(text))
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from graph.blocks import Block, Kind, blocks, code_spans, join
+from graph.blocks import Kind, blocks, code_spans
 
 MARK = re.compile(r"\[(?<![\\!]\[)(\d{1,3})\](?!\()")
 _NUMBERS = r"\d{1,3}(?:\s*(?:,|;|&|-|–|and|и)\s*(?:source\s*|\^|#)?\d{1,3})*"
@@ -51,10 +51,10 @@ def in_prose(text: str, change: Callable[[str], str], where: re.Pattern[str] | N
         where = _ANYWHERE
     if not where.search(text):
         return text
-    return join(
-        Block(block.kind, _outside_spans(block.text, change))
+    return "\n".join(
+        _outside_spans(block.text, change)
         if block.kind is not Kind.FENCE and where.search(block.text)
-        else block
+        else block.text
         for block in blocks(text)
     )
 

@@ -73,7 +73,10 @@ _ORDERS = (
         ("act as", "act for"),
         r"\byou (?:\w+ )?act (?:as|for) (?:an? |the )?(?:admin|root|super|director|unrestrict)",
     ),
-    _order((" only ",), r"\b(?:answer|respond|reply) only (?:in|with)\b"),
+    _order(
+        ("answer only ", "respond only ", "reply only "),
+        r"\b(?:answer|respond|reply) only (?:in|with)\b",
+    ),
     _order(("игнорируй",), "игнорируй"),
     _order(
         ("забудь", "отбрось"),

@@ -83,7 +83,7 @@ def _steers(text: str) -> bool:
 
 def _may_steer(text: str) -> bool:
     lower = text.lower()
-    return any(word in lower for word in _STEERING_WORDS) or has_odd_letters(text)
+    return any(map(lower.__contains__, _STEERING_WORDS)) or has_odd_letters(text)
 
 
 def _read(found: Sequence[Block]) -> Iterator[Unit]:
