@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 from cli_kit import Belay
@@ -20,7 +18,6 @@ TO_WEAVIATE = ("migrate", "--from", "sqlite", "--to", "weaviate")
 TO_SQLITE = ("migrate", "--from", "weaviate", "--to", "sqlite")
 QUESTION = "Which port does service number 7 listen on?"
 FILES = 60
-SHELVES = ("Documents", "Sessions")
 
 
 @pytest.fixture(scope="module")
@@ -41,28 +38,6 @@ def synced(tmp_path_factory: pytest.TempPathFactory) -> Belay:
 @pytest.fixture
 def belay(synced: Belay, tmp_path: Path) -> Belay:
     return synced.copy(tmp_path / "home")
-
-
-@pytest.fixture
-def server() -> Iterator[dict[str, str]]:
-    """Settings of collections that are gone when the test is."""
-    prefix = f"BelayTests{uuid4().hex}"
-    yield {
-        "WEAVIATE_URL": WEAVIATE_URL,
-        "WEAVIATE_GRPC": WEAVIATE_GRPC,
-        "WEAVIATE_KEY": WEAVIATE_KEY,
-        "WEAVIATE__PREFIX": prefix,
-    }
-
-    async def drop() -> None:
-        for shelf in SHELVES:
-            index = await create(
-                WEAVIATE_URL, grpc=WEAVIATE_GRPC, key=WEAVIATE_KEY, prefix=prefix, shelf=shelf
-            )
-            await index.drop()
-            await index.close()
-
-    asyncio.run(drop())
 
 
 def test_an_engine_that_is_not_known(belay: Belay) -> None:
@@ -97,8 +72,8 @@ def test_not_beside_a_sync(belay: Belay, lock: str) -> None:
 
 
 @NEEDS_WEAVIATE
-def test_there_and_back_without_embedding(belay: Belay, server: dict[str, str]) -> None:
-    far = belay.with_(**server)
+def test_there_and_back_without_embedding(belay: Belay, weaviate: dict[str, str]) -> None:
+    far = belay.with_(**weaviate)
     there = far(*TO_WEAVIATE)
     assert there.code == 0, there.err
     assert "61 files" in there.out
@@ -115,11 +90,11 @@ def test_there_and_back_without_embedding(belay: Belay, server: dict[str, str]) 
 
 
 @NEEDS_WEAVIATE
-def test_a_killed_migration_goes_on(belay: Belay, server: dict[str, str]) -> None:
+def test_a_killed_migration_goes_on(belay: Belay, weaviate: dict[str, str]) -> None:
     """SIGKILL as soon as the server has a file of it; the sources say so until it is whole."""
-    far = belay.with_(**server)
+    far = belay.with_(**weaviate)
     process = far.start(*TO_WEAVIATE)
-    while not _arrived(server):
+    while not _arrived(weaviate):
         assert process.poll() is None
     process.send_signal(signal.SIGKILL)
     process.communicate()
@@ -131,13 +106,13 @@ def test_a_killed_migration_goes_on(belay: Belay, server: dict[str, str]) -> Non
     assert " 0 embedded" in far("sync").out
 
 
-def _arrived(server: dict[str, str]) -> bool:
+def _arrived(weaviate: dict[str, str]) -> bool:
     async def look() -> bool:
         index = await create(
             WEAVIATE_URL,
             grpc=WEAVIATE_GRPC,
             key=WEAVIATE_KEY,
-            prefix=server["WEAVIATE__PREFIX"],
+            prefix=weaviate["WEAVIATE__PREFIX"],
         )
         try:
             return bool(await index.records("docs"))
@@ -149,11 +124,11 @@ def _arrived(server: dict[str, str]) -> bool:
 
 @NEEDS_WEAVIATE
 def test_what_others_synced_there_is_kept(
-    belay: Belay, server: dict[str, str], tmp_path: Path
+    belay: Belay, weaviate: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "wiki").mkdir()
     (tmp_path / "wiki" / "page.md").write_text("# Zebra\n\nThe zebra service is gone.\n")
-    far = belay.with_(**server)
+    far = belay.with_(**weaviate)
     assert "1 indexed" in far("sync", tmp_path / "wiki").out
     far(*TO_WEAVIATE).failed(5, "wiki/page.md", "--overwrite")
     assert "wiki" in far("sources").out
