@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 _STARTS = 64  # brackets tried in one reply; bounds the work on a hostile one
+# No value that was asked for is as deep; how deep a parser goes depends on the version of Python.
+_DEEPEST = 200  # brackets in brackets
 _BRACKETS = {"{": "}", "[": "]"}
 _LOOKS_LIKE_JSON = {
     "{": re.compile(r"\{\s*(?:[\"'}]|\Z)"),
@@ -68,6 +70,8 @@ def _closing(text: str, start: int) -> int:
             quoted = True
         elif char in _BRACKETS:
             expected.append(_BRACKETS[char])
+            if len(expected) > _DEEPEST:
+                return _MALFORMED
         elif char in "}]":
             if expected.pop() != char:
                 return _MALFORMED
