@@ -56,6 +56,7 @@ _EN = {
     "greeting": "Hello! Ask me about anything in your documents.",
     "thanks": "Glad to help. Ask when something else comes up.",
     "cut_question": "Your message was long; I read its beginning and its end.",
+    "unwritten": "The first of these pages has a section for this, but it is empty.",
     "undated": "no date",
 }
 
@@ -99,6 +100,7 @@ _RU = {
     "greeting": "Здравствуйте! Спросите о чём-нибудь из ваших документов.",
     "thanks": "Рад помочь. Спрашивайте, если появится что-то ещё.",
     "cut_question": "Сообщение было длинным; я прочитал его начало и конец.",
+    "unwritten": "На первой из этих страниц есть раздел об этом, но он пуст.",
     "undated": "без даты",
 }
 

@@ -15,6 +15,7 @@ from graph.blocks import blocks, sentences
 from graph.marks import used, without_marks
 from graph.model import Passage, Ranked
 from graph.text import content_words, fold, tokens
+from graph.unwritten import unwritten_section
 from graph.view import QuestionView, Word
 
 HARDLY_COVERED = 0.3  # coverage of the best passage under which it is about something else
@@ -68,28 +69,49 @@ class _Quotation:
         return frozenset(tokens(" ".join((self.text, *around))))
 
 
-def shortfall(view: QuestionView, text: str, given: Sequence[Ranked]) -> str:
-    """The reason why the quotations in `text` leave the question open; "" when none is seen.
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """Why quotations leave a question open, for `belay why`; `note` is told to the asker."""
+
+    reason: str
+    note: str = ""
+
+
+def shortfall(view: QuestionView, text: str, given: Sequence[Ranked]) -> Shortfall | None:
+    """What the quotations in `text` lack, None when nothing is seen.
 
     Mark `[n]` in `text` points at `given[n - 1]`.
     """
     found = _quotations(text, [item.passage for item in given])
     if not found:
-        return ""
+        return None
     passages = list(dict.fromkeys(item for one in found for item in one.passages))
     best = max((item.scores.coverage for item in given if item.passage in passages), default=0.0)
     if best < HARDLY_COVERED:
-        return f"hardly any asked word is there, coverage {best:.2f}"
+        return Shortfall(f"hardly any asked word is there, coverage {best:.2f}")
     if _LEFT_OUT.search(found[0].text):
-        return "the document says that it leaves this out"
-    missing = [*_missing_titles(view, passages), *_missing_years(view, passages)]
-    missing += _missing_codes(view, passages)
-    missing += [word for word in _THING.findall(view.text) if fold(word) in view.unknown]
+        return Shortfall("the document says that it leaves this out")
+    missing = _missing(view, passages)
     if missing:
-        return f"nothing quoted says {missing[0]}"
+        return Shortfall(f"nothing quoted says {missing[0]}")
     if _WHO.search(view.text) and not any(map(_names_somebody, found)):
-        return "asks who, and nobody is named"
-    return ""
+        return Shortfall("asks who, and nobody is named")
+    return _unwritten(view, found[0])
+
+
+def _unwritten(view: QuestionView, first: _Quotation) -> Shortfall | None:
+    empty = next((unwritten_section(view.text, item) for item in first.passages), "")
+    reason = f"the page leaves its section {empty!r} empty"
+    return Shortfall(reason, "unwritten") if empty else None
+
+
+def _missing(view: QuestionView, passages: Sequence[Passage]) -> list[str]:
+    return [
+        *_missing_titles(view, passages),
+        *_missing_years(view, passages),
+        *_missing_codes(view, passages),
+        *(word for word in _THING.findall(view.text) if fold(word) in view.unknown),
+    ]
 
 
 def _quotations(text: str, given: Sequence[Passage]) -> list[_Quotation]:

@@ -16,6 +16,7 @@ from graph.blocks import LISTED, Block, Kind, blocks, join, sentences, unwrapped
 from graph.marks import escaped
 from graph.markup import cleaned
 from graph.text import has_odd_letters
+from graph.unwritten import is_unwritten
 
 _SHORT_LIST = 420  # characters; a longer list is quoted by items
 _KEPT = 256  # passages; the same are quoted from again and again
@@ -24,7 +25,6 @@ _LEANS_BACK = re.compile(
     r"|тогда|иначе|затем|также)\b",
     re.IGNORECASE,
 )
-_EMPTY = re.compile(r"\W*(?:todo|tbd|tba|fixme|wip|n/a|coming soon)\b.{0,40}", re.IGNORECASE)
 _STEERING = re.compile(  # text that speaks to a machine, not to a reader
     r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instruction|prompt|rule|docs?|document)"
     r"|^\W*(?:system|assistant)\s*:|\bfrom now on\b|\byou are (?:now )?an? (?:ai|assistant|bot)"
@@ -74,7 +74,7 @@ def _placed(unit: Unit, place: int) -> Unit:
 
 
 def _worth(unit: Unit) -> bool:
-    return any(ch.isalnum() for ch in unit.text) and not _EMPTY.fullmatch(unit.text.strip())
+    return any(ch.isalnum() for ch in unit.text) and not is_unwritten(unit.text)
 
 
 def _steers(text: str) -> bool:

@@ -107,9 +107,10 @@ def _uncritical(state: State, given: tuple[Ranked, ...]) -> State:
     """Quotations that no model reads: partial where they plainly lack what was asked."""
     draft, grade = _quoted(state, given), state["grade"]
     lacking = shortfall(state["view"], draft.text, given)
-    if not lacking or grade.verdict is not Verdict.RELEVANT:
+    if lacking is None or grade.verdict is not Verdict.RELEVANT:
         return {"draft": draft}
-    return {"draft": draft, "grade": replace(grade, verdict=Verdict.PARTIAL, reason=lacking)}
+    partial = replace(grade, verdict=Verdict.PARTIAL, reason=lacking.reason)
+    return {"draft": draft, "grade": partial, "notes": (lacking.note,) if lacking.note else ()}
 
 
 def _quoted(state: State, given: tuple[Ranked, ...]) -> Draft:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from graph.model import Passage, Ranked, Scores, SourceType
-from graph.shortfall import shortfall
+from graph.shortfall import Shortfall, shortfall
 from graph.text import content_words, question_language
 from graph.view import QuestionView, Word
 
@@ -34,7 +34,7 @@ def page(text: str, title: str = "A page", coverage: float = 0.8) -> Ranked:
     return Ranked(passage, Scores(None, 1.0, 3.0, 0.95, coverage))
 
 
-def lacks(question: str, item: Ranked, *unknown: str) -> str:
+def lacks(question: str, item: Ranked, *unknown: str) -> Shortfall | None:
     """What is found lacking when every sentence of the page is quoted."""
     quoted = "\n\n".join(f"{piece}. [1]" for piece in item.passage.text.rstrip(".").split(". "))
     return shortfall(view(question, *unknown), quoted, [item])
@@ -99,4 +99,16 @@ def test_a_passage_with_hardly_any_asked_word_is_about_something_else() -> None:
 
 
 def test_nothing_is_said_of_no_quotation() -> None:
-    assert shortfall(view("who signs?"), "", [page(BANDS)]) == ""
+    assert shortfall(view("who signs?"), "", [page(BANDS)]) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["what are the mitigation steps for the lag alert?", "how do I fix the lag?",
+     "что делать при lag?", "какой impact у lag"],
+)  # fmt: skip
+def test_an_empty_section_for_what_is_asked_is_told(question: str) -> None:
+    item = page("# Lag\n\n## Meaning\n\nThe lag is long.\n\n## Impact\n\n## Mitigation\n\nTODO")
+    lacking = shortfall(view(question), "The lag is long. [1]", [item])
+    assert lacking is not None
+    assert lacking.note == "unwritten"
