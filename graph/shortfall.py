@@ -27,6 +27,11 @@ _THING = re.compile(
     r"\b(?:where|what|which)(?:'s|\s+(?:is|are|was|were))\s+(?:(?:the|a|an|our|my)\s+)?([a-z-]+)",
     re.IGNORECASE,
 )
+_SETTING = re.compile(  # "which max_shards", maxShards, max.shards, --max-shards
+    r"\b(?i:what|which|how (?:much|many|long|big)|как(?:ой|ая|ое|ие|ую)|сколько|значени[ея])\s+"
+    r"(?:(?:is|are|should|values?|the|of|for|у|для|в)\s+){0,4}`?"
+    r"(--[a-z][\w-]+|[A-Za-z][A-Za-z\d]+(?:[_.][A-Za-z\d]{2,})+|[a-z][a-z\d]*[A-Z][A-Za-z\d]*)"
+)
 _CLAUSE = re.compile(r"[,;:?]\s|\b(?:and|or|и|или)\b", re.IGNORECASE)
 _WHO = re.compile(
     r"(?:^|[,;:?]\s*|\b(?:and|but|и|а|но)\s+)(?:who|whom|whose|кто|кого|кому|чей|чья|у кого)\b",
@@ -110,6 +115,7 @@ def _missing(view: QuestionView, passages: Sequence[Passage]) -> list[str]:
         *_missing_titles(view, passages),
         *_missing_years(view, passages),
         *_missing_codes(view, passages),
+        *_missing_settings(view, passages),
         *(word for word in _THING.findall(view.text) if fold(word) in view.unknown),
     ]
 
@@ -182,6 +188,12 @@ def _missing_codes(view: QuestionView, passages: Iterable[Passage]) -> list[str]
             and not any(_has_beside(item, code, others) for item in found)
         ]
     return missing
+
+
+def _missing_settings(view: QuestionView, passages: Sequence[Passage]) -> list[str]:
+    """Settings and metrics whose value is asked for and that no cited passage names."""
+    held = fold(" ".join(map(_all_of, passages)))
+    return [name for name in _SETTING.findall(view.text) if fold(name) not in held]
 
 
 def _series(code: str) -> str:

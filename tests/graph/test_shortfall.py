@@ -112,3 +112,27 @@ def test_an_empty_section_for_what_is_asked_is_told(question: str) -> None:
     lacking = shortfall(view(question), "The lag is long. [1]", [item])
     assert lacking is not None
     assert lacking.note == "unwritten"
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("which max_shards should I set?", "Set max_shards to 200."),
+        ("what is the value of maxShards?", "maxShards is 200."),
+        ("what is remote.max.shards?", "Set remote.max.shards=200."),
+        ("how many `max_shards` are right?", "MAX_SHARDS is 200."),
+        ("какой max_shards ставить?", "Ставьте max_shards 200."),
+        ("what should --max-shards be", "Start it with --max-shards 200."),
+    ],
+)
+def test_a_setting_that_is_asked_for_stands_in_the_answer(question: str, text: str) -> None:
+    assert not lacks(question, page(text))
+    assert lacks(question, page("It wants to run more shards than configured: check the load."))
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["which service, e.g. billing, is it?", "what does PgBouncer do?", "how long is the window?"],
+)
+def test_only_the_name_of_a_setting_has_to_stand_there(question: str) -> None:
+    assert not lacks(question, page("The pool of the service has a window of 5 minutes."))
