@@ -109,6 +109,8 @@ class Desk(Sink):
         stored = await self._inbox.put(event)
         if event.kind is Kind.STOP:
             self._stop(event)
+        elif event.kind is Kind.DELETE and not stored:  # at work already: that ends too
+            await self.accept(replace(event, kind=Kind.STOP))
         elif stored:
             self._wake.set()
 
@@ -220,6 +222,7 @@ class Desk(Sink):
     async def _cut_short(self, work: Work) -> None:
         if work.ending is Ending.STOPPED:
             await self._inbox.done(work.taken)
+            await work.conversation.clear()
         elif work.ending is not Ending.LOST:
             await self._inbox.release(work.taken)
 
@@ -256,8 +259,7 @@ class Desk(Sink):
         counted = event.kind is Kind.QUESTION and event.addressed and attempt == 1
         if self._limiter is None or not counted:
             return False
-        verdict = await self._limiter.admit(event)
-        if verdict is not Verdict.ADMITTED:
+        if (verdict := await self._limiter.admit(event)) is not Verdict.ADMITTED:
             self._meter.trouble(event.place.platform, Trouble.LIMITED)
         if verdict is Verdict.TELL:
             await conversation.say(Reply(slow_down(event), private=True))
@@ -265,8 +267,7 @@ class Desk(Sink):
 
     async def _failed(self, work: Work, error: Exception) -> None:
         event = work.taken.event
-        trouble = trouble_of(error)
-        if trouble is not None:
+        if (trouble := trouble_of(error)) is not None:
             self._meter.trouble(event.place.platform, trouble)
         match error:
             case LeaseLost():
@@ -308,9 +309,8 @@ class Desk(Sink):
         await self._inbox.done(work.taken)
 
     async def _again(self, work: Work) -> None:
-        longest = self._options.longest_backoff
         doublings = min(work.taken.attempt - 1, 16)  # enough for any longest back-off
-        delay = min(longest, self._options.backoff * 2**doublings)
+        delay = min(self._options.longest_backoff, self._options.backoff * 2**doublings)
         await self._inbox.release(work.taken, delay)
 
     def _age(self, event: Incoming) -> float:

@@ -345,6 +345,40 @@ class TestChanges:
             await at.answered(at.ops, 1)
             assert asked(at) == ["first"]
 
+    async def test_work_on_a_question_ends_when_it_is_deleted(self) -> None:
+        begun = asyncio.Event()
+
+        async def slow(event: Incoming, conversation: Conversation) -> None:
+            await conversation.stream("It is ")
+            begun.set()
+            await asyncio.Event().wait()
+
+        async with office(slow) as at:
+            ts = await at.server.says(at.ops, at.ann, f"{MENTION} our password is hunter2")
+            await begun.wait()
+            await at.server.deletes(at.ops, ts)
+            await at.idle()
+            assert at.server.sent(at.ops) == []
+            assert await at.inbox.waiting() == 0
+
+    async def test_what_shows_the_work_goes_with_a_deleted_question(self) -> None:
+        go = asyncio.Event()
+
+        async def slow(event: Incoming, conversation: Conversation) -> None:
+            await conversation.progress("Searching")
+            await conversation.stream("The port of billing is 8081 and ")
+            go.set()
+            await asyncio.Event().wait()
+
+        async with office(slow) as at:
+            root = at.server.posted(at.ops, at.boris, "it is slow")
+            ts = await at.server.says(at.ops, at.ann, f"{MENTION} which port?", thread=root)
+            await go.wait()
+            assert at.server.sent(at.ops)
+            await at.server.deletes(at.ops, ts)
+            await at.idle()
+            assert at.server.sent(at.ops) == []
+
     async def test_an_edit_of_an_answered_question_asks_nothing_anew(self) -> None:
         async with office() as at:
             ts = await at.server.says(at.ops, at.ann, f"{MENTION} which port?")
