@@ -56,6 +56,13 @@ def edited(pending: Incoming, edit: Incoming) -> Incoming:
     )
 
 
+def asked_by(edit: Incoming) -> Incoming | None:
+    """The question that an edit may have made of a message, by adding the mention of the bot. An
+    inbox knows whether it had that question before, and takes it once."""
+    asks = edit.kind is Kind.EDIT and edit.addressed and edit.place.kind != "private"
+    return replace(edit, kind=Kind.QUESTION) if asks else None
+
+
 def continues(first: Incoming, other: Incoming, rule: Joining) -> bool:
     """Whether `other`, which came later in the same conversation, is a piece of the same question.
 

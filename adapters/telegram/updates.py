@@ -63,13 +63,19 @@ def incoming(update: Update, me: User) -> Incoming | None:
 
 
 def _message(message: Message, me: User, name: str) -> Incoming | None:
+    here = message.chat.id
     if message.migrate_to_chat_id is not None:
-        place, person = _place(message.chat), _author(message)
-        new = str(message.migrate_to_chat_id)
-        return Incoming(
-            Kind.MOVED, place, person or _chat(message.chat), name, at=message.date, moved_to=new
-        )
+        return _moved(message, here, message.migrate_to_chat_id, name)
+    if message.migrate_from_chat_id is not None:
+        return _moved(message, message.migrate_from_chat_id, here, name)
     return _said(message, me, Kind.QUESTION, name)
+
+
+def _moved(message: Message, old: int, new: int, name: str) -> Incoming:
+    """Telegram says it in both groups, and either message may come first, or alone."""
+    place = Place(PLATFORM, str(old), "group", title=message.chat.title or "")
+    person = _author(message) or _chat(message.chat)
+    return Incoming(Kind.MOVED, place, person, name, at=message.date, moved_to=str(new))
 
 
 def _said(message: Message, me: User, kind: Kind, name: str) -> Incoming | None:
@@ -85,7 +91,7 @@ def _said(message: Message, me: User, kind: Kind, name: str) -> Incoming | None:
         person,
         str(message.message_id) if message.message_id else f"update {name}",  # seen by us alone
         text=words.text,
-        at=message.date,
+        at=_moment(message),
         addressed=_is_for(message, me, words.named),
         quote=_quote(message, me),
         attachments=attachments,
@@ -94,6 +100,11 @@ def _said(message: Message, me: User, kind: Kind, name: str) -> Incoming | None:
         album=message.media_group_id or "",
         language=_language(message.from_user),
     )
+
+
+def _moment(message: Message) -> datetime:
+    """When these words were said."""
+    return datetime.fromtimestamp(message.edit_date, UTC) if message.edit_date else message.date
 
 
 def _is_for(message: Message, me: User, named: bool) -> bool:

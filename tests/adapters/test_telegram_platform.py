@@ -17,6 +17,7 @@ from bot.http import HttpServer, Listening
 from bot.inbox import Desk
 from bot.ports import Conversation, Sink
 from tests.adapters.telegram_kit import SECRET, At, office
+from tests.bot.desk_kit import settle
 from tests.servers.telegram_server import Refused, TelegramServer
 
 TOAST = "Thank you."
@@ -361,3 +362,17 @@ async def test_menus_that_are_refused_stop_nothing() -> None:
     async with office(server=server) as at:
         at.server.says(at.anna, at.anna, "one")
         await at.answered(at.anna)
+
+
+async def test_a_mention_that_an_edit_adds_is_answered_once() -> None:
+    async with office() as at:
+        at.server.says(at.ops, at.anna, "which port?")
+        (number,) = at.server.chats.messages[at.ops.id]
+        await settle()
+        at.server.edits(at.ops, at.anna, number, "@belay_bot which port?")
+        (answer,) = await at.answered(at.ops)
+        assert answer.text == "re: which port?"
+        at.server.edits(at.ops, at.anna, number, "@belay_bot which port, please?")
+        at.server.says(at.ops, at.anna, "@belay_bot and why?")
+        await at.answered(at.ops, 2)
+        assert [event.text for event in at.seen] == ["which port?", "and why?"]

@@ -262,12 +262,10 @@ def test_coming_and_going_bear_the_number_of_the_update(heard: Heard) -> None:
 def test_tg_09_an_upgraded_group_says_where_it_is_now(heard: Heard) -> None:
     old = heard.server.group(-4001, "Small", kind="group")
     heard.server.upgrades(old, heard.anna, -100200)
-    moved, new = (
-        incoming(Update.model_validate(each), ME) for each in heard.server.updates.waiting[-2:]
-    )
-    assert moved is not None
-    assert (moved.kind, moved.place.id, moved.moved_to) == (Kind.MOVED, "-4001", "-100200")
-    assert new is None
+    told = [incoming(Update.model_validate(each), ME) for each in heard.server.updates.waiting[-2:]]
+    for moved in told:
+        assert moved is not None
+        assert (moved.kind, moved.place.id, moved.moved_to) == (Kind.MOVED, "-4001", "-100200")
 
 
 def test_a_stop_names_its_question_by_the_draft(heard: Heard) -> None:
@@ -280,3 +278,13 @@ def test_a_stop_names_its_question_by_the_draft(heard: Heard) -> None:
 def test_only_what_is_understood_is_asked_for() -> None:
     assert "channel_post" not in WANTED
     assert {"message", "my_chat_member", "stopped_message_generation"} <= set(WANTED)
+
+
+def test_an_edit_is_said_when_it_is_made(heard: Heard) -> None:
+    said = heard.says(heard.ops, "/ask why?")
+    heard.server.edits(heard.ops, heard.anna, int(said.message_id) if said else 0, "/ask how?")
+    edit = heard.last()
+    assert said is not None
+    assert edit is not None
+    assert (edit.kind, edit.message_id, edit.text) == (Kind.EDIT, said.message_id, "/ask how?")
+    assert edit.at >= said.at
