@@ -15,7 +15,6 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from bot import logs
 from bot.chat import Incoming, Kind, Place, Reply, question_id
@@ -23,10 +22,10 @@ from bot.delivery import LeaseLost, Mailbox, TrackedConversation
 from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone, StorageError
 from bot.limits import Allowance, Verdict, slow_down
 from bot.meter import Meter, Silent, Trouble
-from bot.pending import Joining, language_of, stops
+from bot.pending import Joining, is_forward, language_of, stops
 from bot.places import Closed
 from bot.ports import Conversation, Sink, Taken
-from bot.work import Ending, Work, cause, trouble_of
+from bot.work import Ending, Handler, Work, cause, trouble_of
 from graph.phrases import say
 
 _log = logging.getLogger(__name__)
@@ -50,18 +49,6 @@ class DeskOptions:
     give_up: float = 86_400.0  # an undeliverable answer is dropped at this age
     last_call: float = 10.0  # on shutdown, for a call to the platform that is on its way
     joining: Joining = field(default_factory=Joining)
-
-
-class Handler(Protocol):
-    """What is done about an event: `conversation.answer` at most once, `say` at will.
-
-    `late` marks a question that waited too long: the answer says so. `attempt` counts from 1.
-    Exceptions are the desk's business; a cancelled handler cleans up and lets it through.
-    """
-
-    async def __call__(
-        self, event: Incoming, conversation: Conversation, attempt: int, *, late: bool
-    ) -> None: ...
 
 
 class Desk(Sink):
@@ -112,7 +99,15 @@ class Desk(Sink):
         elif event.kind is Kind.DELETE and not stored:  # at work already: that ends too
             await self.accept(replace(event, kind=Kind.STOP))
         elif stored:
+            self._regather(event)
             self._wake.set()
+
+    def _regather(self, forward: Incoming) -> None:
+        """A question whose asker forwards something with it is begun anew, about that."""
+        if is_forward(forward):
+            for work in list(self._running.values()):
+                if work.takes(forward, self._options.joining):
+                    work.end(Ending.JOINED)
 
     async def _move(self, event: Incoming) -> None:
         if self._moved is not None:
@@ -246,6 +241,8 @@ class Desk(Sink):
     async def _gather(self, work: Work) -> None:
         """Waits for the other pieces of a long paste or an album; short questions do not wait."""
         rule = self._options.joining
+        if work.taken.event.place.kind == "private" and work.taken.event.kind is Kind.QUESTION:
+            work.taken = await self._inbox.join(work.taken, rule.forwards)
         last = work.taken.event
         while last.kind is Kind.QUESTION and rule.expects_more(last):
             await self._sleep(rule.window)

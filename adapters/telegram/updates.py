@@ -20,11 +20,14 @@ from aiogram.types import (
     ChatMemberUpdated,
     Message,
     MessageGenerationStopped,
+    MessageOriginChat,
+    MessageOriginHiddenUser,
+    MessageOriginUser,
     Update,
     User,
 )
 
-from adapters.telegram.words import text_of, words_of
+from adapters.telegram.words import Words, text_of, words_of
 from bot.attachments import Attachment
 from bot.chat import Incoming, Kind, Person, Place, Quote
 
@@ -82,8 +85,9 @@ def _said(message: Message, me: User, kind: Kind, name: str) -> Incoming | None:
     person = _author(message)
     if person is None or message.is_automatic_forward:
         return None
-    words, attachments = words_of(message, me), _attachments(message)
-    if words.others or not (words.text or words.named or attachments):
+    passed_on, attachments = _passed_on(message), _attachments(message)
+    words = Words("") if passed_on else words_of(message, me)
+    if words.others or not (words.text or words.named or attachments or passed_on):
         return None
     return Incoming(
         kind,
@@ -93,7 +97,7 @@ def _said(message: Message, me: User, kind: Kind, name: str) -> Incoming | None:
         text=words.text,
         at=_moment(message),
         addressed=_is_for(message, me, words.named),
-        quote=_quote(message, me),
+        quote=passed_on or _quote(message, me),
         attachments=attachments,
         files=_files(message),
         nearby=_files(_replied(message)),
@@ -173,6 +177,24 @@ def _quote(message: Message, me: User) -> Quote | None:
     text = "\n\n".join(piece for piece in pieces if piece.strip())
     name = str(replied.message_id) if replied else ""
     return Quote(text, user.full_name if user else "", name) if text else None
+
+
+def _passed_on(message: Message) -> Quote | None:
+    """What is forwarded to the bot alone: the words of somebody else, so none of them is a
+    command. What is forwarded with a file stays its caption."""
+    origin, text = message.forward_origin, text_of(message)
+    if origin is None or message.chat.type != "private" or _files(message) or not text.strip():
+        return None
+    match origin:
+        case MessageOriginUser():
+            author = origin.sender_user.full_name
+        case MessageOriginHiddenUser():
+            author = origin.sender_user_name
+        case MessageOriginChat():
+            author = origin.sender_chat.title or ""
+        case _:
+            author = origin.chat.title or ""
+    return Quote(text, author, str(message.message_id))
 
 
 def _attachments(message: Message) -> tuple[str, ...]:

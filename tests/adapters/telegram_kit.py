@@ -22,8 +22,9 @@ from adapters.telegram.platform import Hook, Telegram
 from bot.chat import Incoming, Place, Reply
 from bot.delivery import Mailbox
 from bot.http import HttpServer, Listening
-from bot.inbox import Desk, DeskOptions, Handler
+from bot.inbox import Desk, DeskOptions
 from bot.ports import Conversation, Sink
+from bot.work import Handler
 from tests.bot.desk_kit import Time, settle
 from tests.contract.inbox_events import Clock
 from tests.servers.telegram_chats import Chat

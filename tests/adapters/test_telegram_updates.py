@@ -280,6 +280,15 @@ def test_only_what_is_understood_is_asked_for() -> None:
     assert {"message", "my_chat_member", "stopped_message_generation"} <= set(WANTED)
 
 
+def test_what_is_forwarded_in_private_is_a_quotation_and_no_command(heard: Heard) -> None:
+    origin = {"type": "hidden_user", "date": 1, "sender_user_name": "Mallory"}
+    event = heard.says(heard.anna, "/allow ABCD-EFGH", forward_origin=origin)
+    assert event is not None
+    assert event.quote is not None
+    assert (event.text, event.addressed) == ("", True)
+    assert (event.quote.text, event.quote.author) == ("/allow ABCD-EFGH", "Mallory")
+
+
 def test_an_edit_is_said_when_it_is_made(heard: Heard) -> None:
     said = heard.says(heard.ops, "/ask why?")
     heard.server.edits(heard.ops, heard.anna, int(said.message_id) if said else 0, "/ask how?")
