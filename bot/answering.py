@@ -184,7 +184,7 @@ class Answering:
             self._desk.curating.saw(event)
         if scope is not None and self._minutes is not None:
             await self._minutes.fill(self._recall, room(event))
-        answered = self._recall.last(room(event)) is not None
+        answered = self._recall.last(self._recall.goes_on_from(event)) is not None
         call = self._of_roster(event, called(event, self._desk.roots, answered=answered))
         if call is not None:
             await self._called(event, conversation, scope, call, late)
@@ -318,7 +318,7 @@ class Answering:
 
     async def _history(self, event: Incoming, scope: Scope) -> tuple[Turn, ...]:
         """What was said before, without answers whose documents may not be read any more."""
-        place = room(event)
+        place = self._recall.goes_on_from(event)
         behind = self._recall.behind(place)
         readable = await self._asking.readable(behind, scope)
         return self._recall.history(
