@@ -15,6 +15,7 @@ from typing import Literal
 from bot import buttons
 from bot.access import Access, Role, Roll, is_personal, place_key
 from bot.answer_cache import AnswerCache
+from bot.asides import without_asides
 from bot.asked import about, belated, named, unread
 from bot.asking import Asking, Keep, Way
 from bot.auditor import Auditor
@@ -301,7 +302,7 @@ class Answering:
     async def _ask(
         self, event: Incoming, conversation: Conversation, scope: Scope, ask: Ask, late: bool
     ) -> None:
-        words, scope = ask.text, ask.types.over(scope)
+        words, scope = without_asides(ask.text), ask.types.over(scope)
         history = await self._history(event, scope)
         wanted = about(words, event, history) if ask.way is Way.ASK else named(words, event)
         before = history if ask.way is Way.ASK else ()

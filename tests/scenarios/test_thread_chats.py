@@ -10,6 +10,7 @@ from adapters.memory.model import ScriptedModel
 from adapters.memory.threads import MemoryThreads
 from bot.chat import Person, Place, Quote
 from graph.machine import Machine
+from graph.model import Outcome
 from graph.ports import ChatModel, Ports
 from tests.bot.answering_kit import Bot
 from tests.scenarios.conftest import OpenTeam
@@ -209,6 +210,23 @@ async def test_sc_15_nobody_forgets_or_answers_for_others(a_team: OpenTeam) -> N
     assert "0 turns" in (await bot.says(BORIS, "/forget @ann", THREAD)).shown
     await bot.says(ANN, "and on staging?", THREAD)
     assert "billing" in bot.traces[-1].resolved
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "what does exit code 137 mean @U0ANN7X2",
+        "@boris_k what does exit code 137 mean? cc @anna_petrova",
+        "what does exit code 137 mean? https://grafana.example/d/abc123/orders?orgId=1",
+    ],
+)
+async def test_who_and_what_is_named_beside_a_question_does_not_stop_its_answer(
+    a_team: OpenTeam, said: str
+) -> None:
+    bot = await chat(a_team)
+    seen = await bot.says(ANN, said, THREAD)
+    assert [reply.answer.outcome for reply in seen.answers if reply.answer] == [Outcome.ANSWERED]
+    assert "out of memory" in seen.shown
 
 
 class TestDirectMessages:
