@@ -14,15 +14,16 @@ import platform
 import time
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from bot import logs
 from bot.chat import Incoming, Kind, Place, Reply, question_id
 from bot.delivery import LeaseLost, Mailbox, TrackedConversation
-from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone, StorageError
+from bot.desk_options import DeskOptions
+from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone, StorageError, ThreadGone
 from bot.limits import Allowance, Verdict, slow_down
 from bot.meter import Meter, Silent, Trouble
-from bot.pending import Joining, is_forward, language_of, stops
+from bot.pending import is_forward, language_of, stops
 from bot.places import Closed
 from bot.ports import Conversation, Sink, Taken
 from bot.work import Ending, Handler, Work, cause, trouble_of
@@ -31,24 +32,7 @@ from graph.phrases import say
 _log = logging.getLogger(__name__)
 
 _RENEWALS = 3  # in the time of one lease
-_EXPECTED = (PlatformGone, AnswerRefused, DeliveryFailed, LeaseLost, StorageError)
-
-
-@dataclass(frozen=True, slots=True)
-class DeskOptions:
-    """Seconds and counts."""
-
-    workers: int = 8  # conversations at work at a time
-    lease: float = 15.0  # after which a killed process's question is taken again
-    poll: float = 1.0  # between two looks for events of other processes
-    late_after: float = 900.0  # a question this old is answered with a note
-    max_attempts: int = 2  # until an unexpected error is told to the asker
-    max_takes: int = 10  # until a question that kills its process is given up
-    backoff: float = 1.0  # before the second attempt; doubles
-    longest_backoff: float = 60.0
-    give_up: float = 86_400.0  # an undeliverable answer is dropped at this age
-    last_call: float = 10.0  # on shutdown, for a call to the platform that is on its way
-    joining: Joining = field(default_factory=Joining)
+_EXPECTED = (PlatformGone, DeliveryFailed, LeaseLost, StorageError)
 
 
 class Desk(Sink):
@@ -275,9 +259,13 @@ class Desk(Sink):
                 self._closed.add(event.place, self._clock())
                 if self._gone is not None:
                     await self._gone(event.place)
-            case AnswerRefused():
-                _log.error("given up, the platform does not take it: %s", event.key)
+            case ThreadGone():
+                _log.warning("given up, its thread is gone: %s", event.key)
                 await self._inbox.done(work.taken)
+            case AnswerRefused():
+                error_id = uuid.uuid4().hex[:8]
+                _log.error("error %s, the platform does not take it: %s", error_id, event.key)
+                await self._close(work, error_id)
             case DeliveryFailed() if self._age(event) > self._options.give_up:
                 _log.error("given up, the platform was not reached: %s", event.key)
                 self._meter.trouble(event.place.platform, Trouble.GIVEN_UP)
@@ -295,11 +283,18 @@ class Desk(Sink):
                    exc_info=error)  # fmt: skip
         if work.taken.attempt < self._options.max_attempts:
             await self._again(work)
-            return
+        else:
+            await self._close(work, error_id)
+
+    async def _close(self, work: Work, error_id: str) -> None:
+        """Tells the asker that something went wrong, if that can be told."""
+        event = work.taken.event
         if event.addressed and event.kind in (Kind.QUESTION, Kind.PRESS):
             sentence = say("failed", language_of(event), error_id=error_id)
             try:
                 await work.conversation.close_with(Reply(sentence))
+            except AnswerRefused:
+                _log.error("error %s was not told", error_id)
             except _EXPECTED as trouble:
                 await self._failed(work, trouble)
                 return

@@ -20,7 +20,7 @@ from adapters.slack.stream import Signs
 from bot.buttons import Action, parse
 from bot.chat import Incoming, Kind, Reply
 from bot.delivery import Journal, claimed
-from bot.errors import AnswerRefused, DeliveryFailed
+from bot.errors import AnswerRefused, DeliveryFailed, ThreadGone
 from bot.ports import Conversation
 
 _log = logging.getLogger(__name__)
@@ -151,7 +151,7 @@ class SlackConversation(Conversation):
                 raise AnswerRefused(str(refusal)) from refusal
             del part.forms[0]
         elif isinstance(refusal, Unreachable):
-            raise AnswerRefused(str(refusal)) from refusal
+            raise ThreadGone(str(refusal)) from refusal
         elif not isinstance(refusal, Lost):
             raise refusal
 

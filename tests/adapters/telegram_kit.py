@@ -21,8 +21,9 @@ from adapters.telegram.options import Options
 from adapters.telegram.platform import Hook, Telegram
 from bot.chat import Incoming, Place, Reply
 from bot.delivery import Mailbox
+from bot.desk_options import DeskOptions
 from bot.http import HttpServer, Listening
-from bot.inbox import Desk, DeskOptions
+from bot.inbox import Desk
 from bot.ports import Conversation, Sink
 from bot.work import Handler
 from tests.bot.desk_kit import Time, settle

@@ -162,6 +162,16 @@ async def test_tg_11_a_topic_that_is_gone_is_left() -> None:
         assert len(at.server.called("sendRichMessage")) == 2
 
 
+async def test_the_asker_of_an_answer_that_no_form_of_is_taken_is_told() -> None:
+    async with office() as at:
+        bad = refused("Bad Request: BUTTON_DATA_INVALID")
+        at.server.fail("sendRichMessage", bad)
+        at.server.fail("sendMessage", bad, bad)
+        at.server.says(at.anna, at.anna, "which port?")
+        (told,) = await at.answered(at.anna)
+        assert "went wrong" in told.text
+
+
 async def test_tg_11_nothing_of_a_restricted_topic_is_shown_elsewhere() -> None:
     go = asyncio.Event()
     async with office(gated(go), leaves_topic=False) as at:
