@@ -46,6 +46,7 @@ _OTHERS = (
     *("photo", "live_photo", "voice", "video_note", "sticker", "story", "poll", "checklist"),
     *("contact", "venue", "location", "dice", "game", "paid_media", "gift", "unique_gift"),
 )
+_GENERAL = 1
 _PRESENT = frozenset({"member", "administrator", "creator"})
 
 
@@ -148,8 +149,10 @@ def _place(chat: Chat, thread: int | None = None) -> Place:
 
 
 def _thread(message: Message) -> int | None:
-    """The topic. Replies outside of forums have thread ids too, to which nothing can be sent."""
-    return message.message_thread_id if message.is_topic_message else None
+    """The topic. Replies outside of forums have thread ids too, to which nothing can be sent; nor
+    to that of a forum's general topic."""
+    general = message.message_thread_id == _GENERAL and message.chat.type != "private"
+    return message.message_thread_id if message.is_topic_message and not general else None
 
 
 def _language(user: User | None) -> str:

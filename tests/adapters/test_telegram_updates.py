@@ -297,3 +297,9 @@ def test_an_edit_is_said_when_it_is_made(heard: Heard) -> None:
     assert edit is not None
     assert (edit.kind, edit.message_id, edit.text) == (Kind.EDIT, said.message_id, "/ask how?")
     assert edit.at >= said.at
+
+
+def test_the_general_topic_of_a_forum_is_no_topic_to_answer_in(heard: Heard) -> None:
+    event = heard.says(heard.ops, "/ask why?", message_thread_id=1, is_topic_message=True)
+    assert event is not None
+    assert event.place.thread == ""
