@@ -116,7 +116,7 @@ def _said(event: Json, message: Json, me: Me, shared: bool) -> Incoming | None:
         person,
         str(message["ts"]),
         text=text,
-        at=moment(message["ts"]),
+        at=moment((message.get("edited") or message)["ts"]),
         addressed=addressed,
         quote=Quote(passed_on, author) if passed_on else None,
         attachments=tuple(str(file.get("name") or "file") for file in message.get("files") or ()),

@@ -430,6 +430,20 @@ class TestChanges:
             await at.idle()
             assert len(at.seen) == 2
 
+    async def test_a_mention_that_is_told_of_an_edited_message_was_said_when_it_was_edited(
+        self,
+    ) -> None:
+        async with office() as at:
+            ts = at.server.posted(at.ops, at.ann, "which port?")
+            edited = {"user": at.ann.id, "ts": f"{float(ts) + 3600:.6f}"}
+            message = dict(at.server.at.messages[at.ops.id][ts])
+            message |= {"type": "app_mention", "text": f"{MENTION} which port?", "edited": edited}
+            message |= {"blocks": [rich_text(section(message["text"]))], "channel": at.ops.id}
+            await at.server.tell(at.ops, message)
+            await at.answered(at.ops)
+            assert at.seen[0].message_id == ts
+            assert at.seen[0].at.timestamp() == pytest.approx(float(ts) + 3600)
+
     async def test_a_mention_that_is_added_to_a_waiting_question_changes_it(self) -> None:
         go = asyncio.Event()
 
