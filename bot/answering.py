@@ -15,6 +15,7 @@ from typing import Literal
 from bot import buttons
 from bot.access import Access, Role, Roll, is_personal, place_key
 from bot.answer_cache import AnswerCache
+from bot.asides import without_asides
 from bot.asked import about, belated, named, unread
 from bot.asking import Asking, Keep, Way
 from bot.auditor import Auditor
@@ -184,7 +185,7 @@ class Answering:
             self._desk.curating.saw(event)
         if scope is not None and self._minutes is not None:
             await self._minutes.fill(self._recall, room(event))
-        answered = self._recall.last(room(event)) is not None
+        answered = self._recall.last(self._recall.goes_on_from(event)) is not None
         call = self._of_roster(event, called(event, self._desk.roots, answered=answered))
         if call is not None:
             await self._called(event, conversation, scope, call, late)
@@ -301,7 +302,7 @@ class Answering:
     async def _ask(
         self, event: Incoming, conversation: Conversation, scope: Scope, ask: Ask, late: bool
     ) -> None:
-        words, scope = ask.text, ask.types.over(scope)
+        words, scope = without_asides(ask.text), ask.types.over(scope)
         history = await self._history(event, scope)
         wanted = about(words, event, history) if ask.way is Way.ASK else named(words, event)
         before = history if ask.way is Way.ASK else ()
@@ -318,7 +319,7 @@ class Answering:
 
     async def _history(self, event: Incoming, scope: Scope) -> tuple[Turn, ...]:
         """What was said before, without answers whose documents may not be read any more."""
-        place = room(event)
+        place = self._recall.goes_on_from(event)
         behind = self._recall.behind(place)
         readable = await self._asking.readable(behind, scope)
         return self._recall.history(

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from bot.inbox import DeskOptions
+from bot.desk_options import DeskOptions
 from bot.limits import Rate, Rates
 
 _DESK, _RATES = DeskOptions(), Rates()

@@ -158,6 +158,14 @@ class SigningConversation(Protocol):
         `Incoming.sign`, and goes on there."""
 
 
+@runtime_checkable
+class ClearingConversation(Protocol):
+    """A Conversation whose signs of work stay until something takes their place."""
+
+    async def clear(self) -> None:
+        """Nothing takes it any more, because the question was taken back: they go."""
+
+
 class TrackedConversation(Conversation):
     """A platform's conversation whose answer is kept and marked. Handlers get this one.
 
@@ -213,6 +221,10 @@ class TrackedConversation(Conversation):
         async with self.journal.part(CLOSING) as go:
             if go:
                 await self._inner.answer(reply)
+
+    async def clear(self) -> None:
+        if isinstance(self._inner, ClearingConversation):
+            await self._inner.clear()
 
     def _shown(self) -> None:
         seen, self._seen = self._seen, None

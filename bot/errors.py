@@ -9,7 +9,8 @@ BotError
 ├── StorageError         the data folder cannot be written (full disk, permissions, damage)
 ├── RosterDown           an on-call calendar cannot be read, and there is no copy of it
 ├── PlatformGone         the bot was blocked, removed or the place is gone: nothing more goes there
-├── AnswerRefused        a platform takes this answer in no form: it is given up, and nothing else
+├── AnswerRefused        a platform takes this answer in no form: it is given up, and the asker told
+│   └── ThreadGone       nothing can be said there any more; in other threads of the place it can
 └── DeliveryFailed       a platform could not be reached in time: the question stays open
 """
 
@@ -57,6 +58,10 @@ class PlatformGone(BotError):
 
 
 class AnswerRefused(BotError):
+    pass
+
+
+class ThreadGone(AnswerRefused):
     pass
 
 

@@ -14,54 +14,25 @@ import platform
 import time
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import replace
 
 from bot import logs
 from bot.chat import Incoming, Kind, Place, Reply, question_id
 from bot.delivery import LeaseLost, Mailbox, TrackedConversation
-from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone, StorageError
+from bot.desk_options import DeskOptions
+from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone, StorageError, ThreadGone
 from bot.limits import Allowance, Verdict, slow_down
 from bot.meter import Meter, Silent, Trouble
-from bot.pending import Joining, language_of, stops
+from bot.pending import is_forward, language_of, stops
 from bot.places import Closed
 from bot.ports import Conversation, Sink, Taken
-from bot.work import Ending, Work, cause, trouble_of
+from bot.work import Ending, Handler, Work, cause, trouble_of
 from graph.phrases import say
 
 _log = logging.getLogger(__name__)
 
 _RENEWALS = 3  # in the time of one lease
-_EXPECTED = (PlatformGone, AnswerRefused, DeliveryFailed, LeaseLost, StorageError)
-
-
-@dataclass(frozen=True, slots=True)
-class DeskOptions:
-    """Seconds and counts."""
-
-    workers: int = 8  # conversations at work at a time
-    lease: float = 15.0  # after which a killed process's question is taken again
-    poll: float = 1.0  # between two looks for events of other processes
-    late_after: float = 900.0  # a question this old is answered with a note
-    max_attempts: int = 2  # until an unexpected error is told to the asker
-    max_takes: int = 10  # until a question that kills its process is given up
-    backoff: float = 1.0  # before the second attempt; doubles
-    longest_backoff: float = 60.0
-    give_up: float = 86_400.0  # an undeliverable answer is dropped at this age
-    last_call: float = 10.0  # on shutdown, for a call to the platform that is on its way
-    joining: Joining = field(default_factory=Joining)
-
-
-class Handler(Protocol):
-    """What is done about an event: `conversation.answer` at most once, `say` at will.
-
-    `late` marks a question that waited too long: the answer says so. `attempt` counts from 1.
-    Exceptions are the desk's business; a cancelled handler cleans up and lets it through.
-    """
-
-    async def __call__(
-        self, event: Incoming, conversation: Conversation, attempt: int, *, late: bool
-    ) -> None: ...
+_EXPECTED = (PlatformGone, DeliveryFailed, LeaseLost, StorageError)
 
 
 class Desk(Sink):
@@ -109,8 +80,18 @@ class Desk(Sink):
         stored = await self._inbox.put(event)
         if event.kind is Kind.STOP:
             self._stop(event)
+        elif event.kind is Kind.DELETE and not stored:  # at work already: that ends too
+            await self.accept(replace(event, kind=Kind.STOP))
         elif stored:
+            self._regather(event)
             self._wake.set()
+
+    def _regather(self, forward: Incoming) -> None:
+        """A question whose asker forwards something with it is begun anew, about that."""
+        if is_forward(forward):
+            for work in list(self._running.values()):
+                if work.takes(forward, self._options.joining):
+                    work.end(Ending.JOINED)
 
     async def _move(self, event: Incoming) -> None:
         if self._moved is not None:
@@ -220,6 +201,7 @@ class Desk(Sink):
     async def _cut_short(self, work: Work) -> None:
         if work.ending is Ending.STOPPED:
             await self._inbox.done(work.taken)
+            await work.conversation.clear()
         elif work.ending is not Ending.LOST:
             await self._inbox.release(work.taken)
 
@@ -243,6 +225,8 @@ class Desk(Sink):
     async def _gather(self, work: Work) -> None:
         """Waits for the other pieces of a long paste or an album; short questions do not wait."""
         rule = self._options.joining
+        if work.taken.event.place.kind == "private" and work.taken.event.kind is Kind.QUESTION:
+            work.taken = await self._inbox.join(work.taken, rule.forwards)
         last = work.taken.event
         while last.kind is Kind.QUESTION and rule.expects_more(last):
             await self._sleep(rule.window)
@@ -256,8 +240,7 @@ class Desk(Sink):
         counted = event.kind is Kind.QUESTION and event.addressed and attempt == 1
         if self._limiter is None or not counted:
             return False
-        verdict = await self._limiter.admit(event)
-        if verdict is not Verdict.ADMITTED:
+        if (verdict := await self._limiter.admit(event)) is not Verdict.ADMITTED:
             self._meter.trouble(event.place.platform, Trouble.LIMITED)
         if verdict is Verdict.TELL:
             await conversation.say(Reply(slow_down(event), private=True))
@@ -265,8 +248,7 @@ class Desk(Sink):
 
     async def _failed(self, work: Work, error: Exception) -> None:
         event = work.taken.event
-        trouble = trouble_of(error)
-        if trouble is not None:
+        if (trouble := trouble_of(error)) is not None:
             self._meter.trouble(event.place.platform, trouble)
         match error:
             case LeaseLost():
@@ -277,9 +259,13 @@ class Desk(Sink):
                 self._closed.add(event.place, self._clock())
                 if self._gone is not None:
                     await self._gone(event.place)
-            case AnswerRefused():
-                _log.error("given up, the platform does not take it: %s", event.key)
+            case ThreadGone():
+                _log.warning("given up, its thread is gone: %s", event.key)
                 await self._inbox.done(work.taken)
+            case AnswerRefused():
+                error_id = uuid.uuid4().hex[:8]
+                _log.error("error %s, the platform does not take it: %s", error_id, event.key)
+                await self._close(work, error_id)
             case DeliveryFailed() if self._age(event) > self._options.give_up:
                 _log.error("given up, the platform was not reached: %s", event.key)
                 self._meter.trouble(event.place.platform, Trouble.GIVEN_UP)
@@ -297,20 +283,26 @@ class Desk(Sink):
                    exc_info=error)  # fmt: skip
         if work.taken.attempt < self._options.max_attempts:
             await self._again(work)
-            return
+        else:
+            await self._close(work, error_id)
+
+    async def _close(self, work: Work, error_id: str) -> None:
+        """Tells the asker that something went wrong, if that can be told."""
+        event = work.taken.event
         if event.addressed and event.kind in (Kind.QUESTION, Kind.PRESS):
             sentence = say("failed", language_of(event), error_id=error_id)
             try:
                 await work.conversation.close_with(Reply(sentence))
+            except AnswerRefused:
+                _log.error("error %s was not told", error_id)
             except _EXPECTED as trouble:
                 await self._failed(work, trouble)
                 return
         await self._inbox.done(work.taken)
 
     async def _again(self, work: Work) -> None:
-        longest = self._options.longest_backoff
         doublings = min(work.taken.attempt - 1, 16)  # enough for any longest back-off
-        delay = min(longest, self._options.backoff * 2**doublings)
+        delay = min(self._options.longest_backoff, self._options.backoff * 2**doublings)
         await self._inbox.release(work.taken, delay)
 
     def _age(self, event: Incoming) -> float:

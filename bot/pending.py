@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from bot.chat import Incoming, Kind, Place
+from bot.chat import Incoming, Kind, Place, Quote
 from graph.model import Language
 from graph.text import has_words, question_language
 
@@ -18,17 +18,31 @@ _COMMAND = "/"
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """When messages of one person are pieces of one question: a paste that the client cut, or an
-    album. Lengths are UTF-16 units."""
+    """When messages of one person are pieces of one question: a paste that the client cut, an
+    album, or what is forwarded with a word about it. Lengths are UTF-16 units."""
 
     near_limit: int = 4000  # a message this long was probably cut by the client
     window: float = 1.5  # seconds that the next piece is waited for
     span: float = 5.0  # seconds between the first piece and the last
     pieces: int = 20  # in one question at most
+    beside: float = 1.0  # seconds between a message and what is forwarded with it
+    only_forwards: bool = False
+
+    @property
+    def forwards(self) -> Joining:
+        """Of what is forwarded together with a message, which arrives after it."""
+        return replace(self, span=self.beside, only_forwards=True)
 
     def expects_more(self, event: Incoming) -> bool:
+        if is_forward(event):
+            return True
         units = len(event.text.encode("utf-16-le", "surrogatepass")) // 2
         return bool(event.album) or units >= self.near_limit
+
+
+def is_forward(event: Incoming) -> bool:
+    """Whether a message only passes on another one: it quotes itself, and says nothing."""
+    return event.quote is not None and event.quote.message_id == event.message_id
 
 
 def lane(event: Incoming) -> str:
@@ -56,6 +70,13 @@ def edited(pending: Incoming, edit: Incoming) -> Incoming:
     )
 
 
+def asked_by(edit: Incoming) -> Incoming | None:
+    """The question that an edit may have made of a message, by adding the mention of the bot. An
+    inbox knows whether it had that question before, and takes it once."""
+    asks = edit.kind is Kind.EDIT and edit.addressed and edit.place.kind != "private"
+    return replace(edit, kind=Kind.QUESTION) if asks else None
+
+
 def continues(first: Incoming, other: Incoming, rule: Joining) -> bool:
     """Whether `other`, which came later in the same conversation, is a piece of the same question.
 
@@ -65,6 +86,8 @@ def continues(first: Incoming, other: Incoming, rule: Joining) -> bool:
         return False
     if first.album or other.album:
         return first.album == other.album
+    if rule.only_forwards and (not is_forward(other) or first.text.startswith(_COMMAND)):
+        return False
     near = abs(other.at - first.at) <= timedelta(seconds=rule.span)
     return near and not other.text.startswith(_COMMAND)
 
@@ -78,9 +101,18 @@ def joined(first: Incoming, following: Sequence[Incoming]) -> Incoming:
         attachments=tuple(name for piece in pieces for name in piece.attachments),
         files=tuple(file for piece in pieces for file in piece.files),
         nearby=tuple(dict.fromkeys(file for piece in pieces for file in piece.nearby)),
-        quote=next((piece.quote for piece in pieces if piece.quote), None),
+        quote=_quoted([piece for piece in pieces if piece.quote is not None]),
         addressed=any(piece.addressed for piece in pieces),
     )
+
+
+def _quoted(pieces: Sequence[Incoming]) -> Quote | None:
+    """What was replied to, else all that was forwarded."""
+    quotes = [piece.quote for piece in pieces if piece.quote and not is_forward(piece)]
+    quotes += [piece.quote for piece in pieces if piece.quote and is_forward(piece)]
+    if len(quotes) > 1 and all(map(is_forward, pieces)):
+        return replace(quotes[0], text="\n\n".join(quote.text for quote in quotes))
+    return quotes[0] if quotes else None
 
 
 def stops(stop: Incoming, question: Incoming) -> bool:

@@ -147,6 +147,20 @@ class Recall:
     def withdraw(self, question_id: str) -> None:
         self._offers.pop(question_id, None)
 
+    def goes_on_from(self, event: Incoming) -> Place:
+        """The conversation that an event goes on from: its own, or the one before it where it
+        begins a thread of a private chat, as whatever is said at the top of one does on Slack."""
+        place = room(event)
+        begins = place.kind == "private" and place.thread in ("", event.message_id)
+        if not begins or self._exchanges.get(place.conversation):
+            return place
+        start = _prefix(place)
+        names = reversed(self._exchanges)
+        found = next(
+            (name for name in names if name.startswith(start) and self._exchanges[name]), ""
+        )
+        return replace(place, thread=found.removeprefix(start)) if found else place
+
     def last(self, place: Place) -> Remembered | None:
         """The last answer of the conversation that is still remembered."""
         said = self._exchanges.get(place.conversation, [])

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from bot.asides import without_asides
 from bot.chat import Quote
 from graph.followup import cut
 from graph.mentions import is_telling, names
@@ -93,7 +94,8 @@ def transcript(quotes: Sequence[Quote], bounds: SubjectBounds | None = None) -> 
 
 
 def _plain(quote: Quote) -> str:
-    return _MARKUP.sub(lambda match: match[1] or " ", normalise(quote.text)).strip()
+    text = without_asides(normalise(quote.text))
+    return _MARKUP.sub(lambda match: match[1] or " ", text).strip()
 
 
 def _gist(text: str, bounds: SubjectBounds) -> str:

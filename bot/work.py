@@ -5,19 +5,35 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
+from bot.chat import Incoming
 from bot.delivery import LeaseLost, TrackedConversation
 from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone, StorageError
 from bot.meter import Trouble
-from bot.ports import Taken
+from bot.pending import Joining, continues, lane
+from bot.ports import Conversation, Taken
 
 
 class Ending(StrEnum):
     """Why the desk cut an event's work short."""
 
     STOPPED = "stopped"  # by the asker
+    JOINED = "joined"  # what its asker forwarded belongs to it
     LOST = "lost"  # another worker has it
     DRAINED = "drained"  # the process ends
+
+
+class Handler(Protocol):
+    """What is done about an event: `conversation.answer` at most once, `say` at will.
+
+    `late` marks a question that waited too long: the answer says so. `attempt` counts from 1.
+    Exceptions are the desk's business; a cancelled handler cleans up and lets it through.
+    """
+
+    async def __call__(
+        self, event: Incoming, conversation: Conversation, attempt: int, *, late: bool
+    ) -> None: ...
 
 
 @dataclass(slots=True, eq=False)
@@ -30,6 +46,13 @@ class Work:
     @property
     def sending(self) -> bool:
         return self.conversation.journal.sending > 0
+
+    def takes(self, forward: Incoming, rule: Joining) -> bool:
+        """Whether what was forwarded belongs to this question, and nothing of its answer is on the
+        way yet."""
+        event = self.taken.event
+        beside = lane(event) == lane(forward) and continues(event, forward, rule.forwards)
+        return beside and not self.conversation.journal.begun
 
     def end(self, ending: Ending) -> None:
         if self.ending is None and self.task is not None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from graph.mentions import is_telling, names, weight, word_stems
 from graph.model import Language, Turn
-from graph.phrases import asks_which
+from graph.phrases import asks_which, is_of_itself
 from graph.pointers import (
     is_correction,
     is_personal,
@@ -216,7 +216,8 @@ def _joined(asked: str, text: str, remarks: Sequence[str] = (), reply: str = "")
 def _reply_words(reply: str, known: set[str], room: int) -> list[str]:
     """What the bot's first sentences name, then their other words, in reading order."""
     prose = _MARK.sub(" ", _CODE_BLOCK.sub(" ", reply)).strip()
-    opening = " ".join(_SENTENCE.split(prose)[:_REPLY_SENTENCES])
+    told = [sentence for sentence in _SENTENCE.split(prose) if not is_of_itself(sentence)]
+    opening = " ".join(told[:_REPLY_SENTENCES])
     words = [word for word in _words(opening, known, len(opening)) if not _PERSON.fullmatch(word)]
     named = set(names(opening))
     words.sort(key=lambda word: (word not in named, not is_telling(word)))

@@ -6,10 +6,13 @@ find, what was down. Facts about the team's systems come from documents, never f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 
 from graph.model import LANGUAGES, Language
+from graph.text import normalise
 
 _TERMS = 4  # words shown that no document mentions
 _LONGEST_TERM = 40  # characters of one of them; a pasted key or hash has many more
@@ -106,6 +109,14 @@ _RU = {
 
 _SENTENCES: dict[Language, dict[str, str]] = {"en": _EN, "ru": _RU}
 
+_OF_ITSELF = (
+    *("not_found", "insufficient", "nearest", "never_mentioned", "only_types", "partial_intro"),
+    *("web_empty", "web_useless", "web_failed", "web_off", "part_missing", "low_confidence"),
+    *("model_down", "model_busy", "model_filtered", "refused", "quota", "embedder_down"),
+    *("index_down", "index_empty", "deadline", "failed", "ask_person", "hand_off", "cut_question"),
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+
 
 def keys() -> frozenset[str]:
     """Every sentence the machine can say. Both languages have the same keys."""
@@ -134,6 +145,18 @@ def asks_which(text: str) -> bool:
     """True for a text of the machine that asks which of several things is meant."""
     heads = (_SENTENCES[language]["which_one"].partition("{")[0] for language in LANGUAGES)
     return text.startswith(tuple(heads))
+
+
+def is_of_itself(sentence: str) -> bool:
+    """True for a sentence of the machine about its work, which tells nothing of a subject."""
+    return normalise(sentence).startswith(_heads())
+
+
+@cache
+def _heads() -> tuple[str, ...]:
+    texts = [_SENTENCES[language][key] for language in LANGUAGES for key in _OF_ITSELF]
+    sentences = [sentence for text in texts for sentence in _SENTENCE.split(text)]
+    return tuple(normalise(sentence.partition("{")[0]) for sentence in sentences)
 
 
 def never_mentioned(terms: Sequence[str], language: Language) -> str:

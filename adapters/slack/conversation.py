@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from adapters.slack.line import Line
 from adapters.slack.message import Form, Route, cut, forms, name_of, trusted
 from adapters.slack.outlets import Fate, Outlet, Thread, Whisper
-from adapters.slack.requests import Flooded, Lost, Refused, Unclear, Unreadable
+from adapters.slack.requests import Flooded, Lost, Refused, Unclear, Unreachable, Unreadable
 from adapters.slack.stream import Signs
 from bot.buttons import Action, parse
 from bot.chat import Incoming, Kind, Reply
 from bot.delivery import Journal, claimed
-from bot.errors import DeliveryFailed, PlatformGone
+from bot.errors import AnswerRefused, DeliveryFailed, ThreadGone
 from bot.ports import Conversation
 
 _log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class SlackConversation(Conversation):
         await self._signs.stream(markdown)
 
     async def answer(self, reply: Reply) -> None:
-        """Raises PlatformGone, DeliveryFailed, and Unclear when nobody knows."""
+        """Raises PlatformGone, AnswerRefused, DeliveryFailed, and Unclear when nobody knows."""
         await self._deliver(reply, None)
 
     async def answer_in_parts(self, reply: Reply, journal: Journal) -> None:
@@ -69,13 +69,17 @@ class SlackConversation(Conversation):
         except Unclear as unclear:
             raise DeliveryFailed(str(unclear)) from unclear
 
+    async def clear(self) -> None:
+        self._signs.end()
+        await self._thread.take_back()
+        await self._signs.clear()
+
     async def _deliver(self, reply: Reply, journal: Journal | None) -> None:
         self._signs.end()
         outlet: Outlet = self._whisper if self._is_private(reply) else self._thread
         for part in self._parts(reply):
             await self._send(part, outlet, journal)
-        await self._thread.take_back()
-        await self._signs.clear()
+        await self.clear()
 
     def _is_private(self, reply: Reply) -> bool:
         """One button under a private answer is there to post it for all."""
@@ -144,9 +148,10 @@ class SlackConversation(Conversation):
         elif isinstance(refusal, Unreadable):
             _log.warning("Slack refused a form of an answer: %s", refusal)
             if last:
-                # What is refused as bare text is refused for good.
-                raise PlatformGone(str(refusal)) from refusal
+                raise AnswerRefused(str(refusal)) from refusal
             del part.forms[0]
+        elif isinstance(refusal, Unreachable):
+            raise ThreadGone(str(refusal)) from refusal
         elif not isinstance(refusal, Lost):
             raise refusal
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from adapters.slack.file_objects import attachments_of
-from adapters.slack.words import Json, forwarded, mentions, question
+from adapters.slack.words import Json, forwarded, mentions, question, typed
 from bot.chat import Incoming, Kind, Person, Place, Quote
 
 PLATFORM = "slack"
@@ -116,7 +116,7 @@ def _said(event: Json, message: Json, me: Me, shared: bool) -> Incoming | None:
         person,
         str(message["ts"]),
         text=text,
-        at=moment(message["ts"]),
+        at=moment((message.get("edited") or message)["ts"]),
         addressed=addressed,
         quote=Quote(passed_on, author) if passed_on else None,
         attachments=tuple(str(file.get("name") or "file") for file in message.get("files") or ()),
@@ -133,8 +133,8 @@ def _edit(event: Json, me: Me, shared: bool) -> Incoming | None:
     person, same = _author(new, me), new.get("text") == old.get("text")
     if person is None or same or new.get("subtype") not in _SAID or "edited" not in new:
         return None
-    named = mentions(new, me.user)
     place = _place(event, new, shared)
+    added = mentions(new, me.user).me and not mentions(old, me.user).me
     return Incoming(
         Kind.EDIT,
         place,
@@ -142,7 +142,7 @@ def _edit(event: Json, me: Me, shared: bool) -> Incoming | None:
         str(new["ts"]),
         text=question(new, me.user),
         at=moment(new["edited"]["ts"]),
-        addressed=named.me or place.kind == "private",
+        addressed=added or place.kind == "private",
         attachments=tuple(str(file.get("name") or "file") for file in new.get("files") or ()),
         files=attachments_of(new),
     )
@@ -202,13 +202,20 @@ def _change(kind: Kind, event: Json, person: str, shared: bool) -> Incoming:
     return Incoming(kind, place, Person(PLATFORM, person), ts, at=moment(ts))
 
 
+def _renamed(event: Json, me: Me, shared: bool) -> Incoming:
+    """A channel got another id, as private ones do when they are shared."""
+    old, ts = str(event["old_channel_id"]), str(event["event_ts"])
+    place, new = Place(PLATFORM, old, _kind_of(old)), str(event["new_channel_id"])
+    return Incoming(Kind.MOVED, place, Person(PLATFORM, ""), ts, at=moment(ts), moved_to=new)
+
+
 def _command(body: Json, me: Me, now: datetime) -> Incoming:
     """A slash command: its sub-word becomes the command; without one it is a call for help."""
     channel = str(body["channel_id"])
     name = str(body.get("channel_name", ""))
     closed = name == "privategroup" or name.startswith("mpdm-")
     kind = "group" if closed else _kind_of(channel)
-    words = str(body.get("text") or "").strip().lstrip("/") or _HELP
+    words = typed(str(body.get("text") or "")).strip().lstrip("/") or _HELP
     return Incoming(
         Kind.QUESTION,
         Place(PLATFORM, channel, kind),
@@ -271,6 +278,7 @@ _EVENTS: Mapping[str, Callable[[Json, Me, bool], Notice | None]] = {
     "assistant_thread_started": _assistant,
     "channel_archive": _left,
     "channel_deleted": _left,
+    "channel_id_changed": _renamed,
     "channel_left": _left,
     "group_archive": _left,
     "group_deleted": _left,

@@ -10,7 +10,7 @@ from enum import Enum, auto
 from typing import Any
 
 from aiohttp import ClientError
-from slack_sdk.errors import SlackClientError
+from slack_sdk.errors import SlackApiError, SlackClientError
 
 from adapters.slack.line import Line
 from adapters.slack.message import (
@@ -23,13 +23,23 @@ from adapters.slack.message import (
     update,
     whisper,
 )
-from adapters.slack.requests import Closed, Refused, Spent, TargetGone, Unclear, Unreadable
+from adapters.slack.reading import code_of
+from adapters.slack.requests import (
+    Closed,
+    Refused,
+    Spent,
+    TargetGone,
+    Unclear,
+    Unreachable,
+    Unreadable,
+)
 from adapters.slack.stream import POST, STOP, UPDATE, Shown, Signs
 from bot.errors import DeliveryFailed, PlatformGone
 
 _log = logging.getLogger(__name__)
 
 _WHISPER, _RESPONSE = "chat.postEphemeral", "response_url"
+_GONE = "thread_not_found"
 _PAGE = 100  # messages of a thread looked through, beginning with the question
 
 
@@ -82,7 +92,7 @@ class Thread(Outlet):
     async def show(self, form: Form, name: str) -> None:
         shown = self._signs.shown
         if shown is None:
-            await self._call(POST, post(form, self._route, name))
+            await self._not_astray(await self._call(POST, post(form, self._route, name)))
         elif not (shown.open and await self._stop(shown, form)):
             await self._call(UPDATE, update(form, self._route, shown.ts))
         self._signs.shown, self._signs.status = None, False
@@ -119,17 +129,42 @@ class Thread(Outlet):
             return Fate.SHOWN
         return Fate.UNKNOWN if page.get("has_more") else Fate.ABSENT
 
+    async def _not_astray(self, posted: Mapping[str, Any]) -> None:
+        """Slack posts an answer to a deleted message into the channel itself, and says nothing:
+        there it is taken back. Raises Unreachable."""
+        message = posted.get("message")
+        if not self._route.thread or not isinstance(message, dict) or message.get("thread_ts"):
+            return
+        if await self._is_thread_gone():
+            await self._remove(str(posted.get("ts") or ""), "chat.delete")
+            raise Unreachable("the question was deleted")
+
+    async def _is_thread_gone(self) -> bool:
+        channel, root = self._route.channel, self._route.thread
+        try:
+            async with asyncio.timeout(self._line.options.call_timeout):
+                await self._line.client.conversations_replies(channel=channel, ts=root, limit=1)
+        except SlackApiError as error:
+            return code_of(error) == _GONE
+        except (SlackClientError, ClientError, TimeoutError, OSError):
+            return False
+        return False
+
     async def take_back(self) -> None:
         """Removes a sign of work that no text took the place of."""
         shown, self._signs.shown = self._signs.shown, None
         if shown is None:
             return
-        place = {"channel": self._route.channel, "ts": shown.ts}
-        for method in (STOP, "chat.delete") if shown.open else ("chat.delete",):
+        methods = (STOP, "chat.delete") if shown.open else ("chat.delete",)
+        await self._remove(shown.ts, *methods)
+
+    async def _remove(self, ts: str, *methods: str) -> None:
+        place = {"channel": self._route.channel, "ts": ts}
+        for method in methods:
             try:
                 await self._line.requests(method, place, self._line.options.sign_timeout)
             except (DeliveryFailed, PlatformGone, Unclear) as trouble:
-                _log.info("a sign of work was not taken back: %s", trouble)
+                _log.info("a message was not taken back: %s", trouble)
 
     async def _stop(self, shown: Shown, form: Form) -> bool:
         """Ends the stream with the rest of the text; False when the text is not shown by that."""

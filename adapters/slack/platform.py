@@ -53,6 +53,7 @@ from bot.errors import (
 )
 from bot.home import Pages, suggestions
 from bot.http import Mount
+from bot.pending import asked_by
 from bot.ports import (
     Completing,
     Conversation,
@@ -258,6 +259,8 @@ class Slack(Platform, Completing, Linking, Grouping, Receiving, Downloading):
         elif said:
             await self._follow(event.place, event.key)
         await sink.accept(event)
+        if question := asked_by(event):
+            await self._store(question, sink)
 
     async def _follow(self, place: Place, key: str) -> None:
         """From now on no mention is needed. Before the event is stored: a mute that it asks for

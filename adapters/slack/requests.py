@@ -6,6 +6,7 @@ DeliveryFailed
     ├── Flooded         too fast: nothing before `seconds` have passed
     ├── Closed          the stream was ended, by Slack after some five minutes or by a reader
     ├── TargetGone      the message to change is no longer there, or cannot be changed
+    ├── Unreachable     this thread or this person is gone, the channel is not
     ├── Spent           the address for replies to a command has expired or was used up
     ├── Missing         Slack does not offer this method here
     └── Unreadable      this form of the message is not accepted
@@ -57,6 +58,10 @@ class TargetGone(Refused):
     pass
 
 
+class Unreachable(Refused):
+    pass
+
+
 class Spent(Refused):
     pass
 
@@ -79,12 +84,16 @@ _MEANINGS: dict[str, type[Exception]] = {
         (
             PlatformGone,
             "channel_not_found not_in_channel is_archived account_inactive token_revoked "
-            "token_expired invalid_auth not_authed user_not_in_channel user_not_found "
+            "token_expired invalid_auth not_authed "
             "team_not_found team_access_not_granted ekm_access_denied access_denied no_permission "
             "org_login_required restricted_action restricted_action_read_only_channel "
             "restricted_action_thread_only_channel restricted_action_non_threadable_channel "
-            "restricted_action_thread_locked messages_tab_disabled thread_not_found "
-            "invalid_thread_ts cannot_reply_to_message is_inactive team_disabled",
+            "messages_tab_disabled is_inactive team_disabled",
+        ),
+        (
+            Unreachable,
+            "thread_not_found invalid_thread_ts cannot_reply_to_message "
+            "restricted_action_thread_locked user_not_in_channel user_not_found",
         ),
         (
             Closed,

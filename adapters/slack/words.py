@@ -14,6 +14,10 @@ from typing import Any
 Json = Mapping[str, Any]
 
 _TOKEN = re.compile(r"<([@#!]?)([^<>|\n]*)(?:\|([^<>\n]*))?>")
+_SURE = re.compile(
+    r"<(?:@[UW][A-Z0-9]+|#[CGD][A-Z0-9]+|![a-z]+[^<>|\s]*|(?:https?|mailto|tel):[^<>|\s]+)"
+    r"(?:\|[^<>\n]*)?>"
+)
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _QUOTE = re.compile(r"^(?:&gt;&gt;&gt;.*|&gt;[^\n]*)", re.MULTILINE)
 _REST_QUOTED = re.compile(r"^&gt;&gt;&gt;.*", re.MULTILINE | re.DOTALL)
@@ -53,8 +57,18 @@ def question(message: Json, me: str) -> str:
 
 def plain(text: str) -> str:
     """A text with its markup taken for what it shows."""
-    shown = _TOKEN.sub(_shown, text)
-    return shown.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    return _unescaped(_TOKEN.sub(_shown, text))
+
+
+def typed(text: str) -> str:
+    """The text of a slash command, which Slack hands on as it was typed or with markup, as the
+    app is configured: `a < b && c > d` is no markup."""
+    shown = _SURE.sub(lambda found: _TOKEN.sub(_shown, found.group()), text)
+    return _unescaped(shown)
+
+
+def _unescaped(text: str) -> str:
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def everything(message: Json, me: str) -> str:

@@ -35,7 +35,7 @@ from adapters.telegram.requests import (
 from adapters.telegram.stream import DraftSigns, Line, MessageSigns, Signs
 from bot.chat import Incoming, Kind, Reply
 from bot.delivery import Journal, claimed
-from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone
+from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone, ThreadGone
 from bot.ports import Conversation
 
 _log = logging.getLogger(__name__)
@@ -213,7 +213,7 @@ class TelegramConversation(Conversation):
     def _leave_topic(self, refusal: Refused) -> None:
         if self._route.thread is None or not self._leaves_topic:
             _log.warning("the topic of a question is gone, and its answer with it")
-            raise AnswerRefused(str(refusal)) from refusal
+            raise ThreadGone(str(refusal)) from refusal
         self._route.thread = None
         self._forget_placeholder()
 

@@ -50,7 +50,7 @@ from bot.attachments import Attachment, Download, Downloading
 from bot.chat import Incoming, Kind, Place
 from bot.errors import SettingsError, StorageError
 from bot.http import Mount
-from bot.pending import language_of
+from bot.pending import asked_by, language_of
 from bot.ports import Conversation, Finding, Grouping, Linking, Platform, Receiving, Sink
 
 _log = logging.getLogger(__name__)
@@ -285,6 +285,8 @@ class Telegram(Platform, Linking, Receiving, Grouping, Downloading):
         if event is None or not self._pastes.wanted(event):
             return
         await sink.accept(event)
+        if question := asked_by(event):
+            await sink.accept(question)
         if event.kind is Kind.STOP:
             for conversation in list(self._live):
                 conversation.stopped(event)

@@ -20,11 +20,14 @@ from aiogram.types import (
     ChatMemberUpdated,
     Message,
     MessageGenerationStopped,
+    MessageOriginChat,
+    MessageOriginHiddenUser,
+    MessageOriginUser,
     Update,
     User,
 )
 
-from adapters.telegram.words import text_of, words_of
+from adapters.telegram.words import Words, text_of, words_of
 from bot.attachments import Attachment
 from bot.chat import Incoming, Kind, Person, Place, Quote
 
@@ -43,6 +46,7 @@ _OTHERS = (
     *("photo", "live_photo", "voice", "video_note", "sticker", "story", "poll", "checklist"),
     *("contact", "venue", "location", "dice", "game", "paid_media", "gift", "unique_gift"),
 )
+_GENERAL = 1
 _PRESENT = frozenset({"member", "administrator", "creator"})
 
 
@@ -63,21 +67,28 @@ def incoming(update: Update, me: User) -> Incoming | None:
 
 
 def _message(message: Message, me: User, name: str) -> Incoming | None:
+    here = message.chat.id
     if message.migrate_to_chat_id is not None:
-        place, person = _place(message.chat), _author(message)
-        new = str(message.migrate_to_chat_id)
-        return Incoming(
-            Kind.MOVED, place, person or _chat(message.chat), name, at=message.date, moved_to=new
-        )
+        return _moved(message, here, message.migrate_to_chat_id, name)
+    if message.migrate_from_chat_id is not None:
+        return _moved(message, message.migrate_from_chat_id, here, name)
     return _said(message, me, Kind.QUESTION, name)
+
+
+def _moved(message: Message, old: int, new: int, name: str) -> Incoming:
+    """Telegram says it in both groups, and either message may come first, or alone."""
+    place = Place(PLATFORM, str(old), "group", title=message.chat.title or "")
+    person = _author(message) or _chat(message.chat)
+    return Incoming(Kind.MOVED, place, person, name, at=message.date, moved_to=str(new))
 
 
 def _said(message: Message, me: User, kind: Kind, name: str) -> Incoming | None:
     person = _author(message)
     if person is None or message.is_automatic_forward:
         return None
-    words, attachments = words_of(message, me), _attachments(message)
-    if words.others or not (words.text or words.named or attachments):
+    passed_on, attachments = _passed_on(message), _attachments(message)
+    words = Words("") if passed_on else words_of(message, me)
+    if words.others or not (words.text or words.named or attachments or passed_on):
         return None
     return Incoming(
         kind,
@@ -85,15 +96,20 @@ def _said(message: Message, me: User, kind: Kind, name: str) -> Incoming | None:
         person,
         str(message.message_id) if message.message_id else f"update {name}",  # seen by us alone
         text=words.text,
-        at=message.date,
+        at=_moment(message),
         addressed=_is_for(message, me, words.named),
-        quote=_quote(message, me),
+        quote=passed_on or _quote(message, me),
         attachments=attachments,
         files=_files(message),
         nearby=_files(_replied(message)),
         album=message.media_group_id or "",
         language=_language(message.from_user),
     )
+
+
+def _moment(message: Message) -> datetime:
+    """When these words were said."""
+    return datetime.fromtimestamp(message.edit_date, UTC) if message.edit_date else message.date
 
 
 def _is_for(message: Message, me: User, named: bool) -> bool:
@@ -133,8 +149,10 @@ def _place(chat: Chat, thread: int | None = None) -> Place:
 
 
 def _thread(message: Message) -> int | None:
-    """The topic. Replies outside of forums have thread ids too, to which nothing can be sent."""
-    return message.message_thread_id if message.is_topic_message else None
+    """The topic. Replies outside of forums have thread ids too, to which nothing can be sent; nor
+    to that of a forum's general topic."""
+    general = message.message_thread_id == _GENERAL and message.chat.type != "private"
+    return message.message_thread_id if message.is_topic_message and not general else None
 
 
 def _language(user: User | None) -> str:
@@ -162,6 +180,24 @@ def _quote(message: Message, me: User) -> Quote | None:
     text = "\n\n".join(piece for piece in pieces if piece.strip())
     name = str(replied.message_id) if replied else ""
     return Quote(text, user.full_name if user else "", name) if text else None
+
+
+def _passed_on(message: Message) -> Quote | None:
+    """What is forwarded to the bot alone: the words of somebody else, so none of them is a
+    command. What is forwarded with a file stays its caption."""
+    origin, text = message.forward_origin, text_of(message)
+    if origin is None or message.chat.type != "private" or _files(message) or not text.strip():
+        return None
+    match origin:
+        case MessageOriginUser():
+            author = origin.sender_user.full_name
+        case MessageOriginHiddenUser():
+            author = origin.sender_user_name
+        case MessageOriginChat():
+            author = origin.sender_chat.title or ""
+        case _:
+            author = origin.chat.title or ""
+    return Quote(text, author, str(message.message_id))
 
 
 def _attachments(message: Message) -> tuple[str, ...]:

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 
 from bot.chat import Reply
 from bot.commands.call import Ask, Call
-from bot.recall import Remembered, covers, room
+from bot.recall import Remembered, covers
 from bot.texts import literal, literal_code, text
 from graph.model import Language
 
 
 async def why(call: Call) -> Reply | Ask:
     """The verdict with its figures and the best candidates, to whoever may see all of them."""
-    last = call.desk.recall.last(room(call.event))
+    recall = call.desk.recall
+    last = recall.last(recall.goes_on_from(call.event))
     if last is None or not await _open(last, call):
         return Reply(text("why_nothing", call.language))
     return Reply("\n".join(_lines(last, call.language)))

@@ -26,9 +26,10 @@ from adapters.slack.platform import Slack
 from adapters.slack.webhook import PATH
 from bot.chat import Incoming, Place, Reply
 from bot.delivery import Mailbox
+from bot.desk_options import DeskOptions
 from bot.home import Page, Pages, Section
 from bot.http import HttpServer, Listening
-from bot.inbox import Desk, DeskOptions
+from bot.inbox import Desk
 from bot.ports import Conversation, Sink
 from bot.threads import FollowedThreads
 from tests.bot.desk_kit import Time, settle

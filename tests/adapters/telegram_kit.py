@@ -21,9 +21,11 @@ from adapters.telegram.options import Options
 from adapters.telegram.platform import Hook, Telegram
 from bot.chat import Incoming, Place, Reply
 from bot.delivery import Mailbox
+from bot.desk_options import DeskOptions
 from bot.http import HttpServer, Listening
-from bot.inbox import Desk, DeskOptions, Handler
+from bot.inbox import Desk
 from bot.ports import Conversation, Sink
+from bot.work import Handler
 from tests.bot.desk_kit import Time, settle
 from tests.contract.inbox_events import Clock
 from tests.servers.telegram_chats import Chat

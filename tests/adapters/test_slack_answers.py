@@ -14,7 +14,7 @@ from adapters.slack.requests import Unclear
 from bot.buttons import Action, value_of
 from bot.chat import Button, Incoming, Person, Reply
 from bot.delivery import TrackedConversation
-from bot.errors import DeliveryFailed, PlatformGone
+from bot.errors import AnswerRefused, DeliveryFailed, PlatformGone
 from graph.model import Answer, Citation, Outcome, Passage, SourceType
 from tests.adapters.slack_talk import At, talking
 from tests.contract.inbox_events import LEASE
@@ -159,7 +159,7 @@ async def test_bare_text_is_the_last_resort() -> None:
     "error",
     [
         "channel_not_found", "not_in_channel", "is_archived", "account_inactive", "token_revoked",
-        "invalid_auth", "restricted_action", "thread_not_found",
+        "invalid_auth", "restricted_action",
     ],
 )  # fmt: skip
 async def test_sl_23_a_closed_place_ends_it(error: str) -> None:
@@ -169,6 +169,35 @@ async def test_sl_23_a_closed_place_ends_it(error: str) -> None:
         with pytest.raises(PlatformGone):
             await tracked(at, at.asks(), Reply("8081"))
         assert len(at.server.called("chat.postMessage")) == 1
+
+
+@pytest.mark.parametrize(
+    "error", ["thread_not_found", "invalid_thread_ts", "restricted_action_thread_locked"]
+)
+async def test_a_closed_thread_does_not_close_its_channel(error: str) -> None:
+    async with talking() as at:
+        at.server.fail("chat.postMessage", Refused(error))
+        with pytest.raises(AnswerRefused):
+            await tracked(at, at.asks(), Reply("8081"))
+        await tracked(at, at.asks("and now?"), Reply("8082"))
+        assert [answer.shown for answer in at.answers()] == ["8082"]
+
+
+async def test_an_answer_that_no_form_of_is_taken_does_not_close_its_channel() -> None:
+    async with talking() as at:
+        at.server.fail("chat.postMessage", *[Refused("msg_blocked")] * 3)
+        with pytest.raises(AnswerRefused):
+            await tracked(at, at.asks(), Reply("8081"))
+
+
+async def test_an_answer_to_a_deleted_question_does_not_stay_in_the_channel() -> None:
+    async with talking() as at:
+        event = at.asks()
+        await at.server.deletes(at.ops, event.message_id, told=False)
+        with pytest.raises(AnswerRefused):
+            await tracked(at, event, Reply("8081"))
+        assert len(at.server.called("chat.postMessage")) == 1
+        assert at.answers() == []
 
 
 async def test_too_fast_is_waited_for_and_sent_once() -> None:
@@ -286,7 +315,7 @@ async def test_a_private_answer_is_never_shown_to_others(error: str) -> None:
     async with talking() as at:
         at.server.fail("response", Refused("used_url"))
         at.server.fail("chat.postEphemeral", Refused(error))
-        with pytest.raises(PlatformGone):
+        with pytest.raises(PlatformGone if error != "user_not_in_channel" else AnswerRefused):
             await at.conversation(at.commands("/ask")).answer(Reply("8081"))
         assert at.answers() == []
 

@@ -143,6 +143,43 @@ async def test_bare_words_of_the_slash_command(typed: str, text: str) -> None:
         assert at.seen[0].text == text
 
 
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [
+        ("ask why does a < b && c > d fail?", "/ask why does a < b && c > d fail?"),
+        ("ask is a &lt; b &amp;&amp; c right?", "/ask is a < b && c right?"),
+        ("ask who is <@U0BORIS|boris> of <#C0OPS|ops>?", "/ask who is @boris of #ops?"),
+        ("ask what is <https://wiki.example/x>?", "/ask what is https://wiki.example/x?"),
+        ("ask what is Map<String, List<Pod>>?", "/ask what is Map<String, List<Pod>>?"),
+    ],
+)
+async def test_a_slash_command_is_read_as_it_was_typed(typed: str, text: str) -> None:
+    async with office() as at:
+        await at.server.commands(at.ops, at.ann, typed)
+        await at.until(lambda: at.seen)
+        assert at.seen[0].text == text
+
+
+async def test_a_channel_keeps_what_it_was_granted_when_its_id_changes() -> None:
+    moves: list[Incoming] = []
+
+    class Watched(Sink):
+        def __init__(self, desk: Desk) -> None:
+            self._desk = desk
+
+        async def accept(self, event: Incoming) -> None:
+            if event.kind is Kind.MOVED:
+                moves.append(event)
+            await self._desk.accept(event)
+
+    async with office(sink=Watched) as at:
+        ids = {"old_channel_id": "G0OLD", "new_channel_id": at.ops.id}
+        event = {"type": "channel_id_changed", "event_ts": "1700000009.000100", **ids}
+        await at.server.tell(None, event)
+        await at.until(lambda: moves)
+        assert (moves[0].place.id, moves[0].moved_to) == ("G0OLD", at.ops.id)
+
+
 @both
 async def test_a_pressed_button_is_an_event_of_its_thread(http: bool) -> None:
     async with office(answer_with("It is 8081."), http=http) as at:
@@ -344,6 +381,82 @@ class TestChanges:
             go.set()
             await at.answered(at.ops, 1)
             assert asked(at) == ["first"]
+
+    async def test_work_on_a_question_ends_when_it_is_deleted(self) -> None:
+        begun = asyncio.Event()
+
+        async def slow(event: Incoming, conversation: Conversation) -> None:
+            await conversation.stream("It is ")
+            begun.set()
+            await asyncio.Event().wait()
+
+        async with office(slow) as at:
+            ts = await at.server.says(at.ops, at.ann, f"{MENTION} our password is hunter2")
+            await begun.wait()
+            await at.server.deletes(at.ops, ts)
+            await at.idle()
+            assert at.server.sent(at.ops) == []
+            assert await at.inbox.waiting() == 0
+
+    async def test_what_shows_the_work_goes_with_a_deleted_question(self) -> None:
+        go = asyncio.Event()
+
+        async def slow(event: Incoming, conversation: Conversation) -> None:
+            await conversation.progress("Searching")
+            await conversation.stream("The port of billing is 8081 and ")
+            go.set()
+            await asyncio.Event().wait()
+
+        async with office(slow) as at:
+            root = at.server.posted(at.ops, at.boris, "it is slow")
+            ts = await at.server.says(at.ops, at.ann, f"{MENTION} which port?", thread=root)
+            await go.wait()
+            assert at.server.sent(at.ops)
+            await at.server.deletes(at.ops, ts)
+            await at.idle()
+            assert at.server.sent(at.ops) == []
+
+    async def test_a_mention_that_an_edit_adds_is_answered_once(self) -> None:
+        async with office() as at:
+            ts = await at.server.says(at.ops, at.ann, "which port?")
+            await at.idle()
+            assert at.seen == []
+            await at.server.edits(at.ops, ts, f"{MENTION} which port?")
+            (answer,) = await at.answered(at.ops)
+            assert (answer.thread, asked(at)) == (ts, ["which port?"])
+            await at.server.says(at.ops, at.ann, "and on staging?", thread=ts)
+            await at.answered(at.ops, 2)
+            await at.server.edits(at.ops, ts, f"{MENTION} which port, please?")
+            await at.idle()
+            assert len(at.seen) == 2
+
+    async def test_a_mention_that_is_told_of_an_edited_message_was_said_when_it_was_edited(
+        self,
+    ) -> None:
+        async with office() as at:
+            ts = at.server.posted(at.ops, at.ann, "which port?")
+            edited = {"user": at.ann.id, "ts": f"{float(ts) + 3600:.6f}"}
+            message = dict(at.server.at.messages[at.ops.id][ts])
+            message |= {"type": "app_mention", "text": f"{MENTION} which port?", "edited": edited}
+            message |= {"blocks": [rich_text(section(message["text"]))], "channel": at.ops.id}
+            await at.server.tell(at.ops, message)
+            await at.answered(at.ops)
+            assert at.seen[0].message_id == ts
+            assert at.seen[0].at.timestamp() == pytest.approx(float(ts) + 3600)
+
+    async def test_a_mention_that_is_added_to_a_waiting_question_changes_it(self) -> None:
+        go = asyncio.Event()
+
+        async def slow(event: Incoming, conversation: Conversation) -> None:
+            await go.wait()
+            await echo(event, conversation)
+
+        async with office(slow) as at:
+            names = await self.waiting(at, ["which port?"])
+            await at.server.edits(at.ops, names[1], f"{MENTION} which host?")
+            go.set()
+            await at.answered(at.ops, 2)
+            assert asked(at) == ["first", "which host?"]
 
     async def test_an_edit_of_an_answered_question_asks_nothing_anew(self) -> None:
         async with office() as at:

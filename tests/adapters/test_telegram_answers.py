@@ -122,6 +122,21 @@ async def test_tg_09_an_answer_follows_the_group_to_its_new_id() -> None:
         assert at.server.sent(old) == []
 
 
+async def test_tg_09_either_message_of_the_move_is_enough() -> None:
+    """TG-09: also when only the new group's word of it is delivered."""
+    async with office() as at:
+        old = at.server.group(-4001, "Small", kind="group")
+        at.server.says(old, at.anna, "/ask restart billing?")
+        await at.answered(old)
+        new = at.server.upgrades(old, at.anna, -1001234500001, told=("new",))
+        await at.until(lambda: at.moved)
+        at.server.says(new, at.anna, "/ask and for staging?")
+        await at.answered(new)
+        assert [(event.place.id, event.moved_to) for event in at.moved] == [
+            ("-4001", "-1001234500001")
+        ]
+
+
 def gated(go: asyncio.Event) -> Handle:
     async def wait(event: Incoming, conversation: Conversation) -> None:
         await go.wait()
@@ -145,6 +160,16 @@ async def test_tg_11_a_topic_that_is_gone_is_left() -> None:
         (answer,) = await at.answered(at.ops)
         assert (answer.thread, answer.text) == (None, "re: /ask why")
         assert len(at.server.called("sendRichMessage")) == 2
+
+
+async def test_the_asker_of_an_answer_that_no_form_of_is_taken_is_told() -> None:
+    async with office() as at:
+        bad = refused("Bad Request: BUTTON_DATA_INVALID")
+        at.server.fail("sendRichMessage", bad)
+        at.server.fail("sendMessage", bad, bad)
+        at.server.says(at.anna, at.anna, "which port?")
+        (told,) = await at.answered(at.anna)
+        assert "went wrong" in told.text
 
 
 async def test_tg_11_nothing_of_a_restricted_topic_is_shown_elsewhere() -> None:

@@ -17,7 +17,8 @@ from bot.http import HttpServer, Listening
 from bot.inbox import Desk
 from bot.ports import Conversation, Sink
 from tests.adapters.telegram_kit import SECRET, At, office
-from tests.servers.telegram_server import Refused, TelegramServer
+from tests.bot.desk_kit import settle
+from tests.servers.telegram_server import Refused, Sent, TelegramServer
 
 TOAST = "Thank you."
 
@@ -361,3 +362,89 @@ async def test_menus_that_are_refused_stop_nothing() -> None:
     async with office(server=server) as at:
         at.server.says(at.anna, at.anna, "one")
         await at.answered(at.anna)
+
+
+async def test_a_mention_that_an_edit_adds_is_answered_once() -> None:
+    async with office() as at:
+        at.server.says(at.ops, at.anna, "which port?")
+        (number,) = at.server.chats.messages[at.ops.id]
+        await settle()
+        at.server.edits(at.ops, at.anna, number, "@belay_bot which port?")
+        (answer,) = await at.answered(at.ops)
+        assert answer.text == "re: which port?"
+        at.server.edits(at.ops, at.anna, number, "@belay_bot which port, please?")
+        at.server.says(at.ops, at.anna, "@belay_bot and why?")
+        await at.answered(at.ops, 2)
+        assert [event.text for event in at.seen] == ["which port?", "and why?"]
+
+
+ALERT = "FIRING KubeJobFailed: backup-orders, exit 137"
+
+
+async def quoting(event: Incoming, conversation: Conversation) -> None:
+    await conversation.answer(Reply(f"{event.text} on {event.quote.text if event.quote else ''}"))
+
+
+class TestForwards:
+    """A client sends the word about what it forwards first, and as a message of its own."""
+
+    def forwards(self, at: At, text: str) -> None:
+        origin = {"type": "hidden_user", "date": 1, "sender_user_name": "Alerts"}
+        at.server.says(at.anna, at.anna, text, forward_origin=origin)
+
+    async def in_time(self, at: At, count: int) -> list[Sent]:
+        async with asyncio.timeout(20):
+            while len(at.server.sent(at.anna)) < count:
+                await at.passes(0.5)
+        return await at.answered(at.anna, count)
+
+    async def test_a_word_and_what_is_forwarded_with_it_are_one_question(self) -> None:
+        async with office(quoting) as at:
+            at.server.says(at.anna, at.anna, "what do I do?")
+            self.forwards(at, ALERT)
+            (answer,) = await at.answered(at.anna)
+            assert answer.text == f"what do I do? on {ALERT}"
+            assert at.seen[-1].place.kind == "private"
+
+    async def test_a_question_at_work_is_begun_anew_about_what_is_forwarded(self) -> None:
+        begun = asyncio.Event()
+
+        async def slow(event: Incoming, conversation: Conversation) -> None:
+            if event.quote is None:
+                begun.set()
+                await asyncio.Event().wait()
+            await quoting(event, conversation)
+
+        async with office(slow) as at:
+            at.server.says(at.anna, at.anna, "what do I do?")
+            await begun.wait()
+            self.forwards(at, ALERT)
+            (answer,) = await at.answered(at.anna)
+            assert answer.text == f"what do I do? on {ALERT}"
+
+    @pytest.mark.parametrize(
+        ("said", "answer"),
+        [
+            ("what do I do?", f"what do I do? on {ALERT}\n\nand another"),
+            ("", f" on {ALERT}\n\nand another"),
+        ],
+        ids=["word", "alone"],
+    )
+    async def test_all_that_is_forwarded_at_once_is_one_question(
+        self, said: str, answer: str
+    ) -> None:
+        async with office(quoting) as at:
+            self.forwards(at, ALERT)
+            self.forwards(at, "and another")
+            if said:
+                at.server.says(at.anna, at.anna, said)
+            (shown,) = await self.in_time(at, 1)
+            assert shown.text.strip() == answer.strip()
+
+    async def test_a_command_takes_no_forward(self) -> None:
+        async with office(quoting) as at:
+            at.server.says(at.anna, at.anna, "/forget")
+            self.forwards(at, ALERT)
+            first, second = await self.in_time(at, 2)
+            assert first.text.startswith("/forget")
+            assert ALERT in second.text

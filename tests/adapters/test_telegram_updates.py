@@ -262,12 +262,10 @@ def test_coming_and_going_bear_the_number_of_the_update(heard: Heard) -> None:
 def test_tg_09_an_upgraded_group_says_where_it_is_now(heard: Heard) -> None:
     old = heard.server.group(-4001, "Small", kind="group")
     heard.server.upgrades(old, heard.anna, -100200)
-    moved, new = (
-        incoming(Update.model_validate(each), ME) for each in heard.server.updates.waiting[-2:]
-    )
-    assert moved is not None
-    assert (moved.kind, moved.place.id, moved.moved_to) == (Kind.MOVED, "-4001", "-100200")
-    assert new is None
+    told = [incoming(Update.model_validate(each), ME) for each in heard.server.updates.waiting[-2:]]
+    for moved in told:
+        assert moved is not None
+        assert (moved.kind, moved.place.id, moved.moved_to) == (Kind.MOVED, "-4001", "-100200")
 
 
 def test_a_stop_names_its_question_by_the_draft(heard: Heard) -> None:
@@ -280,3 +278,28 @@ def test_a_stop_names_its_question_by_the_draft(heard: Heard) -> None:
 def test_only_what_is_understood_is_asked_for() -> None:
     assert "channel_post" not in WANTED
     assert {"message", "my_chat_member", "stopped_message_generation"} <= set(WANTED)
+
+
+def test_what_is_forwarded_in_private_is_a_quotation_and_no_command(heard: Heard) -> None:
+    origin = {"type": "hidden_user", "date": 1, "sender_user_name": "Mallory"}
+    event = heard.says(heard.anna, "/allow ABCD-EFGH", forward_origin=origin)
+    assert event is not None
+    assert event.quote is not None
+    assert (event.text, event.addressed) == ("", True)
+    assert (event.quote.text, event.quote.author) == ("/allow ABCD-EFGH", "Mallory")
+
+
+def test_an_edit_is_said_when_it_is_made(heard: Heard) -> None:
+    said = heard.says(heard.ops, "/ask why?")
+    heard.server.edits(heard.ops, heard.anna, int(said.message_id) if said else 0, "/ask how?")
+    edit = heard.last()
+    assert said is not None
+    assert edit is not None
+    assert (edit.kind, edit.message_id, edit.text) == (Kind.EDIT, said.message_id, "/ask how?")
+    assert edit.at >= said.at
+
+
+def test_the_general_topic_of_a_forum_is_no_topic_to_answer_in(heard: Heard) -> None:
+    event = heard.says(heard.ops, "/ask why?", message_thread_id=1, is_topic_message=True)
+    assert event is not None
+    assert event.place.thread == ""

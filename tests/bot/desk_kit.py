@@ -14,7 +14,8 @@ from contract.inbox_events import Clock
 
 from bot.chat import Incoming, Place, Reply
 from bot.delivery import Journal, Mailbox
-from bot.inbox import Desk, DeskOptions
+from bot.desk_options import DeskOptions
+from bot.inbox import Desk
 from bot.limits import Limiter
 from bot.meter import Meter
 from bot.ports import Conversation

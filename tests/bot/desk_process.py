@@ -10,7 +10,8 @@ from wall import Wall
 
 from adapters.sqlite.inbox import SqliteInbox
 from bot.chat import Incoming, Reply
-from bot.inbox import Desk, DeskOptions
+from bot.desk_options import DeskOptions
+from bot.inbox import Desk
 from bot.ports import Conversation
 
 OPTIONS = DeskOptions(lease=1.0, poll=0.05)

@@ -11,7 +11,8 @@ from wall import Wall
 from adapters.redis.inbox import RedisInbox
 from adapters.redis.server import Server, Waits
 from bot.chat import Incoming, Reply
-from bot.inbox import Desk, DeskOptions
+from bot.desk_options import DeskOptions
+from bot.inbox import Desk
 from bot.ports import Conversation
 
 OPTIONS = DeskOptions(lease=1.0, poll=0.05, backoff=0.1)

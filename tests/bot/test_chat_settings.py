@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.cli.running import secrets
+from bot.desk_options import DeskOptions
 from bot.errors import SettingsError
-from bot.inbox import DeskOptions
 from bot.limits import Rates
 from bot.platforms import configured
 from bot.settings import load

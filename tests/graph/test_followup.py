@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.followup import cut, needs_context, resolve
+from graph.followup import ASKER, BOT, cut, needs_context, resolve
 from graph.model import Language, Turn
 from graph.pointers import points_elsewhere
 from graph.smalltalk import is_blank, is_greeting, is_small_talk
@@ -360,3 +360,41 @@ def test_numbers_of_items_are_no_words_of_the_reply(bullet: str) -> None:
     resolved = resolve("and for svc-3?", history)
     assert "rebuild everything" in resolved
     assert not any(word.strip(":").isdigit() for word in resolved.split())
+
+
+@pytest.mark.parametrize(
+    ("asked", "reply", "after", "resolved"),
+    [
+        (
+            "how do I cancel a zebra order?",
+            "I did not find this in your documents. The documents never mention `zebra` and "
+            "`cancel`. The web was not searched: it is switched off here.\n\n"
+            "The nearest documents:\n- Rotate certificates (`tls.md`)",
+            "why?",
+            "cancel zebra order: why?",
+        ),
+        (
+            "как отменить заказ зебры?",
+            "В ваших документах я этого не нашёл. В документах ни разу не упоминается: `зебра`.",
+            "почему?",
+            "отменить заказ зебры: почему?",
+        ),
+        (
+            "which limits does billing have?",
+            "Something went wrong on my side. Try again; if it repeats, report error 1f2e3d4c.",
+            "why?",
+            "limits billing: why?",
+        ),
+        (
+            "which limits does billing have?",
+            "Your documents answer only a part of this.\n\nIt takes forty requests a second [1].",
+            "why?",
+            "limits billing takes forty requests second: why?",
+        ),
+    ],
+    ids=["not-found", "not-found-ru", "failed", "partial"],
+)
+def test_what_the_machine_says_of_itself_is_no_subject(
+    asked: str, reply: str, after: str, resolved: str
+) -> None:
+    assert resolve(after, (Turn(ASKER, asked), Turn(BOT, reply))) == resolved

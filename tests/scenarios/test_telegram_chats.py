@@ -191,3 +191,20 @@ async def test_op_10_what_waited_while_the_bot_was_away_is_answered_with_a_note(
         (russian,) = [words(sent) for sent in server.sent(ops)]
         assert russian.startswith("Вы спросили это 9 ч. назад")
         assert "pay-gw restart" in russian
+
+
+@pytest.mark.parametrize("said", ["why?", ""], ids=["word", "alone"])
+async def test_a_forwarded_alert_is_answered_with_the_word_about_it(
+    a_team: OpenTeam, said: str
+) -> None:
+    origin = {"type": "hidden_user", "date": 1, "sender_user_name": "Alerts"}
+    alert = "CronJob backup-orders failed: exit 137"
+    async with on_call(await a_team(DOCS)) as (at, _):
+        if said:
+            at.server.says(at.anna, at.anna, said)
+        at.server.says(at.anna, at.anna, alert, forward_origin=origin)
+        while not at.server.sent(at.anna):
+            await at.passes(0.5)
+        (answer,) = await at.answered(at.anna)
+        assert "memory limit" in words(answer)
+        assert "exit-codes.md" in words(answer)

@@ -10,6 +10,7 @@ from adapters.memory.model import ScriptedModel
 from adapters.memory.threads import MemoryThreads
 from bot.chat import Person, Place, Quote
 from graph.machine import Machine
+from graph.model import Outcome
 from graph.ports import ChatModel, Ports
 from tests.bot.answering_kit import Bot
 from tests.scenarios.conftest import OpenTeam
@@ -209,3 +210,59 @@ async def test_sc_15_nobody_forgets_or_answers_for_others(a_team: OpenTeam) -> N
     assert "0 turns" in (await bot.says(BORIS, "/forget @ann", THREAD)).shown
     await bot.says(ANN, "and on staging?", THREAD)
     assert "billing" in bot.traces[-1].resolved
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "what does exit code 137 mean @U0ANN7X2",
+        "@boris_k what does exit code 137 mean? cc @anna_petrova",
+        "what does exit code 137 mean? https://grafana.example/d/abc123/orders?orgId=1",
+    ],
+)
+async def test_who_and_what_is_named_beside_a_question_does_not_stop_its_answer(
+    a_team: OpenTeam, said: str
+) -> None:
+    bot = await chat(a_team)
+    seen = await bot.says(ANN, said, THREAD)
+    assert [reply.answer.outcome for reply in seen.answers if reply.answer] == [Outcome.ANSWERED]
+    assert "out of memory" in seen.shown
+
+
+class TestDirectMessages:
+    """On Slack each message at the top of them begins a thread of its own."""
+
+    FIRST = "how do I rotate the TLS certificate of billing on prod?"
+
+    def at(self, thread: str, channel: str = "D1") -> Place:
+        """The thread that the message of this number begins."""
+        return Place("slack", channel, "private", thread)
+
+    async def asked(self, a_team: OpenTeam) -> Bot:
+        bot = await chat(a_team)
+        await bot.let_in(ANN)
+        await bot.says(ANN, self.FIRST, self.at("1"))
+        return bot
+
+    @pytest.mark.parametrize("question", ["and on staging?", "и на стейдже?"])
+    async def test_one_at_the_top_goes_on_from_the_last_answer(
+        self, a_team: OpenTeam, question: str
+    ) -> None:
+        bot = await self.asked(a_team)
+        await bot.says(ANN, question, self.at("2"))
+        assert "certificate of billing" in bot.traces[-1].resolved
+        await bot.says(ANN, question, self.at("3", "D2"))
+        assert "certificate of billing" not in bot.traces[-1].resolved
+
+    async def test_why_at_the_top_is_about_the_last_answer(self, a_team: OpenTeam) -> None:
+        bot = await self.asked(a_team)
+        seen = await bot.says(ANN, "why", self.at("2"))
+        assert "billing-prod-tls.md" in seen.shown
+        elsewhere = await bot.says(ANN, "/why", self.at("3", "D2"))
+        assert "billing-prod-tls.md" not in elsewhere.shown
+
+    async def test_a_reply_in_an_older_thread_stays_there(self, a_team: OpenTeam) -> None:
+        bot = await self.asked(a_team)
+        await bot.says(ANN, "how do I roll back the orders service?", self.at("2"))
+        await bot.says(ANN, "and on staging?", self.at("1"))
+        assert "certificate of billing" in bot.traces[-1].resolved

@@ -114,7 +114,9 @@ class Methods:
 
     def _post(self, channel: Channel, p: Json, *, response: bool = False) -> Json:
         thread = str(p.get("thread_ts") or "")
-        if thread and thread not in self.at.messages[channel.id]:
+        if thread in self.at.deleted and "markdown_text" not in p:
+            p = {**p, "thread_ts": ""}  # as Slack does, without a word
+        elif thread and thread not in self.at.messages[channel.id]:
             raise Refused("thread_not_found")
         ts = self.at.new_ts()
         sent = _sent(channel, ts, p, by_response=response)

@@ -112,8 +112,11 @@ class People:
         new["attachments"] = [{"id": 1, "title": "Wiki", "text": "a page", "from_url": "https://w"}]
         await self._tell_change(channel, new, old)
 
-    async def deletes(self, channel: Channel, ts: str) -> None:
+    async def deletes(self, channel: Channel, ts: str, *, told: bool = True) -> None:
         old = self.at.messages[channel.id].pop(ts)
+        self.at.deleted.add(ts)
+        if not told:
+            return
         event = self._about(channel, "message_deleted", deleted_ts=ts, previous_message=old)
         await self.tell(channel, event)
 

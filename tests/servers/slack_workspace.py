@@ -127,6 +127,7 @@ class Workspace:
         self.channels: dict[str, Channel] = {}
         self.messages: dict[str, dict[str, Json]] = {}
         self.sent: dict[str, Sent] = {}  # by ts
+        self.deleted: set[str] = set()
         self.ephemeral: list[Sent] = []
         self.streams: dict[str, Stream] = {}
         self.files: dict[str, tuple[Json, bytes]] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tests.servers.telegram_chats import Chat, Chats, Group, Json, User, captioned, shallow, written
@@ -129,13 +129,18 @@ class People:
         old, new = (member, kicked) if blocked else (kicked, member)
         self._membership(user.chat, user, old, new)
 
-    def upgrades(self, group: Group, user: User, new_id: int) -> Group:
+    def upgrades(
+        self, group: Group, user: User, new_id: int, told: Sequence[str] = ("old", "new")
+    ) -> Group:
         """A basic group becomes a supergroup: two service messages, and a new chat."""
         new = Group(new_id, group.title, "supergroup", bot_status=group.bot_status)
         self.chats.add(new)
-        message = self.chats.new(group, user, migrate_to_chat_id=new_id)
-        self.updates.put("message", message)
-        self.updates.put("message", self.chats.new(new, user, migrate_from_chat_id=group.id))
+        if "old" in told:
+            message = self.chats.new(group, user, migrate_to_chat_id=new_id)
+            self.updates.put("message", message)
+        if "new" in told:
+            message = self.chats.new(new, user, migrate_from_chat_id=group.id)
+            self.updates.put("message", message)
         group.moved_to = new_id
         return new
 
