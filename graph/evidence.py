@@ -88,6 +88,10 @@ class Evidence:
             return False  # perhaps a part of a longer number, or of another address
         return self._holds_whole(said)
 
+    def writes(self, code: str) -> bool:
+        """True when a passage has `code` sign by sign."""
+        return any(code in item.text for item in self.passages)
+
     def links_to(self, url: str) -> bool:
         return any(item.links_to(url) for item in self.passages)
 

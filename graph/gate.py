@@ -12,6 +12,7 @@ import re
 from dataclasses import replace
 
 from graph.blocks import LISTED, Block, Kind, blocks, code_spans, sentences
+from graph.code_signs import typeable
 from graph.marks import normalise_marks, renumbered, used
 from graph.proof import Sources, prepared, statement_holds
 
@@ -101,7 +102,8 @@ class Gate:
 
     def _holds(self, block: Block, piece: str) -> bool:
         if block.kind is Kind.FENCE:
-            return statement_holds(block, piece, self._sources)
+            plain = typeable(piece, self._sources.all().writes) == piece
+            return plain and statement_holds(block, piece, self._sources)
         if _opens_code(piece):
             return False
         marked = normalise_marks(piece)

@@ -14,6 +14,7 @@ from datetime import date
 from typing import Literal as OneOf
 
 from graph.blocks import LISTED, Block, Kind, blocks, code_spans, join, sentences
+from graph.code_signs import typeable
 from graph.evidence import Evidence, unsupported
 from graph.literals import URL, Claim, Literal, fold, literals
 from graph.marks import normalise_marks, renumbered, used, without_marks
@@ -78,10 +79,12 @@ class Proven:
 
 
 def prepared(text: str, sources: Sources) -> str:
-    """`text` with marks in one style and without images, HTML and foreign links."""
+    """`text` with marks in one style, without images, HTML and foreign links, and its commands in
+    the signs that a shell takes."""
     marked = normalise_marks(text)
     clean = cleaned(marked, lambda url: sources.all().links_to(url.rstrip(".,;:!?)/")))
-    return _trimmed(clean if clean == marked == text else normalise_marks(clean))
+    marked = clean if clean == marked == text else normalise_marks(clean)
+    return _trimmed(typeable(marked, sources.all().writes))
 
 
 def _trimmed(text: str) -> str:
@@ -168,6 +171,7 @@ def _pruned(text: str, sources: Sources, language: Language) -> tuple[str, list[
     if not removed:
         return text, []
     _drop_broken_tables(before, after)
+    _drop_stray_marks(before, after)
     _drop_leads(before, after)
     kept_blocks = _without_empty_headings([block for block in after if block is not None])
     return _trimmed(re.sub(r"\n{3,}", "\n\n", join(kept_blocks))), removed
@@ -262,6 +266,21 @@ def _is_listing(block: Block | None) -> bool:
     return block is not None and block.kind in (*LISTED, Kind.FENCE, Kind.ROW)
 
 
+def _is_marker(block: Block | None) -> bool:
+    starts = tuple(f"[{words}:" for words in _STEP_REMOVED.values())
+    return block is not None and block.text.lstrip().startswith(starts)
+
+
+def _drop_stray_marks(before: list[Block], after: list[Block | None]) -> None:
+    """A line of marks alone goes with the statement or the commands that it stood under."""
+    for place, block in enumerate(after):
+        if block is None or block.kind is not Kind.PROSE or has_words(without_marks(block.text)):
+            continue
+        earlier = [n for n in range(place) if before[n].kind is not Kind.BLANK]
+        if used(block.text) and earlier and after[earlier[-1]] is None:
+            after[place] = None
+
+
 def _drop_broken_tables(before: list[Block], after: list[Block | None]) -> None:
     """A table without its header or without rows goes as a whole."""
     place = 0
@@ -288,7 +307,7 @@ def _drop_leads(before: list[Block], after: list[Block | None]) -> None:
             continue
         announced = _next_solid(before, place + 1)
         following = _next_solid(after, place + 1)
-        shown = _is_listing(following) or (following and following.text.lstrip().startswith("["))
+        shown = _is_listing(following) or _is_marker(following)
         if _is_listing(announced) and not shown:
             text = "".join(sentences(block.text)[:-1]).rstrip()
             after[place] = replace(block, text=text) if text else None

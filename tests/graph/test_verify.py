@@ -175,6 +175,44 @@ async def test_a_single_unsupported_command_goes_with_its_lead() -> None:
     assert (await verified(draft, RUNBOOK)).answer.text == "Wait 5 minutes [1]."
 
 
+@pytest.mark.parametrize("after", ["[1]", "[1].", "**[1]**"])
+async def test_a_mark_under_a_removed_command_goes_with_it_and_its_lead(after: str) -> None:
+    source = passage("Restart it. `terraform destroy -target=module.parser` is for the parser.")
+    run = await verified(f"Run:\n\n```\nterraform destroy\n```\n{after}", source)
+    assert "Run:" not in run.answer.text
+    assert "```" not in run.answer.text
+
+
+COMMANDS = """
+```
+kubectl get pods -n prod -l "app=parser" --watch
+```
+"""
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "kubectl get pods -n prod -l “app=parser” --watch",
+        "kubectl get pods –n prod —l «app=parser» --watch",
+        'kubectl get pods -n prod -l "app=parser" —watch',
+        'kubectl\u00a0get\u202fpods -n prod -l "app=parser" --watch',
+        'ｋｕｂｅｃｔｌ get pods -n prod -l "app=parser" --watch',
+    ],
+    ids=["quotes", "dashes", "long dash", "hard spaces", "wide letters"],
+)
+@pytest.mark.parametrize("code", ["`{}` [1].", "1. Run `{}` [1].", "Run:\n\n```\n{}\n```\n[1]"])
+async def test_a_command_is_shown_in_the_signs_that_a_shell_takes(typed: str, code: str) -> None:
+    run = await verified(code.format(typed), passage(COMMANDS))
+    assert 'kubectl get pods -n prod -l "app=parser" --watch' in run.answer.text
+
+
+async def test_signs_that_a_passage_has_in_its_code_stay() -> None:
+    source = passage("The banner says `“Ready” – all green`.")
+    run = await verified("It says `“Ready” – all green` [1].", source)
+    assert run.answer.text == "It says `“Ready” – all green` [1]."
+
+
 async def test_a_heading_over_nothing_goes() -> None:
     draft = "# Fix\n\nWait 5 minutes [1].\n\n## Links\n\n- https://made.example/up"
     assert (await verified(draft, RUNBOOK)).answer.text == "# Fix\n\nWait 5 minutes [1]."
