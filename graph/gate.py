@@ -78,7 +78,8 @@ class Gate:
         start = self._held.lstrip(' \n\t*_`#>"«')
         if "\n" in start or len(start) > _KNOWN_AFTER:
             self._opened = True
-            self._closed = insufficient(self._held) is not None
+            wrapped = start.startswith("{")  # in JSON: the answer is known when it is whole
+            self._closed = wrapped or insufficient(self._held) is not None
 
     @staticmethod
     def _grows(block: Block, last: Block) -> bool:

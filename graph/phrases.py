@@ -56,6 +56,7 @@ _EN = {
     "greeting": "Hello! Ask me about anything in your documents.",
     "thanks": "Glad to help. Ask when something else comes up.",
     "cut_question": "Your message was long; I read its beginning and its end.",
+    "cut_answer": "The answer was too long for the model and ends early; the documents say more.",
     "undated": "no date",
 }
 
@@ -99,6 +100,7 @@ _RU = {
     "greeting": "Здравствуйте! Спросите о чём-нибудь из ваших документов.",
     "thanks": "Рад помочь. Спрашивайте, если появится что-то ещё.",
     "cut_question": "Сообщение было длинным; я прочитал его начало и конец.",
+    "cut_answer": "Ответ не поместился у модели и обрывается раньше конца; в документах есть ещё.",
     "undated": "без даты",
 }
 

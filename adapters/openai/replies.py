@@ -99,7 +99,7 @@ class Reply:
         if not text.strip():
             raise ReplyUnusable("the reply is empty", cut=cut)
         if self.prompt.schema is None:
-            return Completion(text, None, *self._usage)
+            return Completion(text, None, *self._usage, cut=cut)
         data = structured(text, self.prompt.schema)
         if data is None:
             raise ReplyUnusable("the reply is not the promised structure", cut=cut)
