@@ -21,6 +21,7 @@ from graph.marks import normalise_marks, renumbered, used, without_marks
 from graph.markup import cleaned
 from graph.model import Language, Passage
 from graph.phrases import say
+from graph.prohibitions import announced_by, recommended
 from graph.state import Removal
 from graph.text import content_words, has_words
 
@@ -100,9 +101,10 @@ def problems(text: str, sources: Sources) -> list[Problem]:
         if not sources.holds(number)
     ]
     evidence = sources.evidence(used(text))
-    for block in blocks(text):
+    whole = blocks(text)
+    for place, block in enumerate(whole):
         for piece in _statements(block):
-            missing = _missing(block, piece, evidence, sources.question)
+            missing = _missing(block, piece, evidence, sources.question, announced_by(whole, place))
             if missing:
                 found.append(_problem(piece, missing))
     return found
@@ -138,10 +140,14 @@ def _statements(block: Block) -> list[str]:
     return [] if block.kind in (Kind.BLANK, Kind.RULE) else [block.text]
 
 
-def _missing(block: Block, piece: str, evidence: Evidence, question: str) -> list[Literal]:
-    if block.kind is not Kind.FENCE and evidence.quotes(piece):
-        return []
-    found = unsupported(literals(block, piece), evidence)
+def _missing(
+    block: Block, piece: str, evidence: Evidence, question: str, lead: str = ""
+) -> list[Literal]:
+    claimed = literals(block, piece)
+    forbidden = recommended(f"{lead}\n{piece}", claimed, [item.flat for item in evidence.passages])
+    if forbidden or (block.kind is not Kind.FENCE and evidence.quotes(piece)):
+        return forbidden
+    found = unsupported(claimed, evidence)
     if block.kind is Kind.HEADING:  # a heading repeats what was asked
         asked = fold(question).lower()
         return [
@@ -164,8 +170,14 @@ def _pruned(text: str, sources: Sources, language: Language) -> tuple[str, list[
     removed: list[Removal] = []
     after: list[Block | None] = []
     for place, block in enumerate(before):
-        steps = _in_procedure(before, place)
-        kept, gone = _kept(block, evidence, sources.question, steps, language)
+        kept, gone = _kept(
+            block,
+            evidence,
+            sources.question,
+            announced_by(before, place),
+            steps=_in_procedure(before, place),
+            language=language,
+        )
         removed += gone
         after.append(kept)
     if not removed:
@@ -178,12 +190,12 @@ def _pruned(text: str, sources: Sources, language: Language) -> tuple[str, list[
 
 
 def _kept(
-    block: Block, evidence: Evidence, question: str, steps: bool, language: Language
+    block: Block, evidence: Evidence, question: str, lead: str, *, steps: bool, language: Language
 ) -> tuple[Block | None, list[Removal]]:
     pieces: list[str] = []
     removed: list[Removal] = []
     for piece in _statements(block):
-        missing = _missing(block, piece, evidence, question)
+        missing = _missing(block, piece, evidence, question, lead)
         if not missing:
             pieces.append(piece)
             continue
