@@ -43,7 +43,7 @@ async def test_rt_05_unknown_marks_and_made_up_links_go() -> None:
 @pytest.mark.parametrize(
     "style",
     ["[2, 3]", "[2][3]", "[2-3]", "[^2][^3]", "(sources 2 and 3)", "【2】【3†p1】", "[source 2, 3]",
-     "(источники 2, 3)", "[2](x.md)[3](y.md)", "[doc 2; 3]", "[[2]][[3]]", "[^2^][^3^]", 
+     "(источники 2, 3)", "[2](x.md)[3](y.md)", "[doc 2; 3]", "[[2]][[3]]", "[^2^][^3^]",
      "［2］［3］", "[2†L3-L5][3†source]"],
 )  # fmt: skip
 async def test_rt_05_every_style_of_mark_is_understood(style: str) -> None:
