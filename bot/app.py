@@ -9,8 +9,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 from bot.engines import Content, chosen, open_store
 from bot.errors import StorageError
@@ -106,7 +108,12 @@ async def opened(
             web=web or await _kept(stack, make_web(settings)),
             sessions=sessions,
         )
-        machine = Machine(ports, settings.policy(), settings.limit_values())
+        machine = Machine(
+            ports,
+            settings.policy(),
+            settings.limit_values(),
+            now=partial(datetime.now, zone(settings)),
+        )
         yield App(
             settings,
             library.index,
@@ -177,6 +184,11 @@ async def ensure_profile(library: Library, info: IndexInfo) -> None:
         from bot.first_profile import fit_first, fit_outdated  # noqa: PLC0415 - hardly ever needed
 
         await (fit_first if missing else fit_outdated)(library)
+
+
+def zone(settings: Settings) -> ZoneInfo:
+    """On whose clocks "today" and "now" are when nothing is known of the asker's."""
+    return ZoneInfo(settings.oncall.zone)
 
 
 async def _is_outdated(index: KnowledgeIndex) -> bool:
