@@ -21,7 +21,7 @@ from graph.marks import normalise_marks, renumbered, used, without_marks
 from graph.markup import cleaned
 from graph.model import Language, Passage
 from graph.phrases import say
-from graph.prohibitions import announced_by, recommended
+from graph.prohibitions import announced_by, recommended, reverses
 from graph.state import Removal
 from graph.text import content_words, has_words
 
@@ -148,6 +148,8 @@ def _missing(
     if forbidden or (block.kind is not Kind.FENCE and evidence.quotes(piece)):
         return forbidden
     found = unsupported(claimed, evidence)
+    if block.kind is not Kind.FENCE and reverses(piece, [item.text for item in evidence.passages]):
+        found.append(Literal(Claim.COMMENT, piece.strip()))
     if block.kind is Kind.HEADING:  # a heading repeats what was asked
         asked = fold(question).lower()
         return [

@@ -56,3 +56,41 @@ async def test_a_warning_about_it_is_told(source: str) -> None:
 async def test_a_command_that_is_forbidden_elsewhere_or_on_a_condition_stays(source: str) -> None:
     run = await verified("Run `redis-cli FLUSHALL` [1].", passage(source))
     assert run.answer.text == "Run `redis-cli FLUSHALL` [1]."
+
+
+@pytest.mark.parametrize(
+    ("source", "draft"),
+    [
+        (
+            "Do not restart the primary database during a backup.",
+            "Restart the primary database during a backup",
+        ),
+        ("Never delete the volume of the old primary.", "Delete the volume of the old primary"),
+        (
+            "Не перезапускайте основную базу во время бэкапа.",
+            "Перезапустите основную базу во время бэкапа",
+        ),
+        ("Нельзя удалять том старого мастера.", "Удалите том старого мастера"),
+    ],
+)
+async def test_a_prohibition_does_not_lose_its_not(source: str, draft: str) -> None:
+    passages = passage(f"The database is PostgreSQL. {source} Ask Ann.")
+    run = await verified(f"The database is PostgreSQL [1].\n\n1. {draft} [1].", passages)
+    assert draft not in run.answer.text
+    told = source.removesuffix(".") + " [1]."
+    assert (await verified(told, passages)).answer.text == told
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Do not panic, restart the primary database during a backup.",
+        "If it does not answer, restart the primary database during a backup.",
+        "Do not restart the primary database during a backup without a replica.",
+        "Never restart the primary database during a backup. On staging: restart the primary"
+        " database during a backup.",
+    ],
+)
+async def test_what_is_not_plainly_forbidden_may_be_said(source: str) -> None:
+    draft = "Restart the primary database during a backup [1]."
+    assert (await verified(draft, passage(source))).answer.text == draft
