@@ -26,6 +26,16 @@ _OPERATOR = re.compile(r"\s*(?:$|[|;&>#]|\\$|//)")
 _GOES_ON = re.compile(  # what continues a word of a command; `**` and `~~` end emphasised text
     r"[/=@%+\\{$](?=\S)|\*(?!\*)|~(?!~)|:(?=[^\s*_`\"')\]])|(?<=/)[\w.*~$<{-]|(?<=[^\s*_])\?(?=\w)"
 )
+_DESTROYS = re.compile(  # what can be run as it stands
+    r"^(?:sudo )?(?:terraform (?:destroy|apply)|git (?:clean|reset|push)|redis-cli .*flush\w*"
+    r"|(?:kubectl|oc|helm|docker|podman|aws|gcloud|az|systemctl|etcdctl|vault|consul|nomad)\b.* "
+    r"(?:prune|delete-\S"
+    r"|(?:delete|destroy|drain|uninstall|rm|rmi|purge|stop|remove|terminate\S*) \S).*"
+    r"|(?:rm|kill|pkill|killall|dd|mkfs\S*|chmod|chown|truncate) .*\S"
+    r"|(?:delete from|drop|truncate|update) \S+.*)$",
+    re.IGNORECASE,
+)
+_BOUND = re.compile(r"\s+(?:-{1,2}[A-Za-z]|where\b|limit\b)", re.IGNORECASE)
 _COMMAND_START = re.compile(r"(?:^|[|;&(]|sudo)\s*$")
 _WORD_IN_QUESTION = re.compile(r"[\w][\w.:/@-]*\w|\w")
 _RUNNABLE = re.compile(r"\.(?:sh|py|exe|ps1|bat|rb|pl|js)$", re.IGNORECASE)
@@ -86,7 +96,7 @@ class Evidence:
         said = fold(MARK.sub(" ", piece)).strip(_AROUND)
         if not said or said[0].isdigit() or said[-1].isdigit() or may_link(said):
             return False  # perhaps a part of a longer number, or of another address
-        return self._holds_whole(said)
+        return self._holds_whole(said) and not self._is_bound(said)
 
     def writes(self, code: str) -> bool:
         """True when a passage has `code` sign by sign."""
@@ -112,7 +122,13 @@ class Evidence:
 
     def _holds_code(self, text: str) -> bool:
         found = self._holds_whole(text) if " " in text else self._holds_exactly(text)
-        return found or self._filled(text)
+        widened = found and _DESTROYS.search(text) and self._is_bound(text)
+        return (found and not widened) or self._filled(text)
+
+    def _is_bound(self, text: str) -> bool:
+        """True when the passages bound `text` by options wherever they have it."""
+        places = [(item.flat, end) for item in self.passages for end in _ends(text, item.flat)]
+        return bool(places) and all(_BOUND.match(flat, end) for flat, end in places)
 
     def _holds_comment(self, text: str) -> bool:
         return self._holds_exactly(text) or not unsupported(of_text(text), self)

@@ -127,6 +127,7 @@ def test_a_near_miss_is_not_supported(source: str, said: str) -> None:
         ("Restart the API.", "Restart the api."),
         ("Restart the API.", " [1]"),
         ("Clean with rm -rf /var/lib/app/tmp now.", "Clean with rm -rf /var/lib/app [1]."),
+        ("Run kubectl drain node-1 --ignore-daemonsets now.", "Run kubectl drain node-1 [1]."),
     ],
 )
 def test_a_part_of_something_longer_is_no_quotation(source: str, said: str) -> None:
@@ -181,6 +182,39 @@ def test_a_command_with_an_address_is_checked_as_one() -> None:
 )
 def test_a_command_does_not_end_in_the_middle_of_a_word(source: str, said: str) -> None:
     assert not holds(source, said)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("`terraform destroy -target=module.parser`", "`terraform destroy`"),
+        (
+            "`kubectl delete pods --field-selector status.phase=Failed -n shop`",
+            "`kubectl delete pods`",
+        ),
+        ("`kubectl delete pod web-1 -n staging`", "`kubectl delete pod web-1`"),
+        ("`git push --force-with-lease`", "`git push`"),
+        ("`DELETE FROM jobs WHERE id = 7;`", "`DELETE FROM jobs`"),
+        ("`docker system prune --filter until=24h`", "`docker system prune`"),
+        ("run kubectl drain node-1 --ignore-daemonsets now", "kubectl drain node-1"),
+    ],
+)
+def test_a_command_that_destroys_keeps_what_bounds_it(source: str, said: str) -> None:
+    assert not holds(source, said)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("`kubectl get pods -n shop`", "`kubectl get pods`"),
+        ("`kubectl delete pod web-1 -n staging`", "`kubectl delete`"),
+        ("`kubectl delete pod web-1`, or with `kubectl delete pod web-1 --force`",
+         "`kubectl delete pod web-1`"),
+        ("`git push` is enough, `git push --force` is not", "`git push`"),
+    ],
+)  # fmt: skip
+def test_a_command_that_stands_alone_in_a_source_may_be_told_so(source: str, said: str) -> None:
+    assert holds(source, said)
 
 
 @pytest.mark.parametrize(
