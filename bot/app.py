@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 
 from bot.engines import Content, chosen, open_store
 from bot.errors import StorageError
+from bot.ingest.secrets import hidden
 from bot.ingest.version import CHUNKER_VERSION
 from bot.ports import IndexInfo, KnowledgeIndex, SharedServer, Source
 from bot.registry import factory
@@ -66,9 +67,10 @@ class App(Library):
     ) -> Question:
         """A question of the person at the terminal, who reads what `level` may read.
 
-        Bytes of a command line that are no text become question marks.
+        Bytes of a command line that are no text become question marks; secrets are masked, which
+        documents do not hold either: nothing of them reaches a model or the answer.
         """
-        text = text.encode("utf-8", "replace").decode("utf-8")
+        text = hidden(text.encode("utf-8", "replace").decode("utf-8"))
         access = self.settings.access
         scope = Scope(
             tenant=access.tenant,

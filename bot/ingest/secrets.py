@@ -148,6 +148,12 @@ def mask(text: str) -> str:
     return find(text)[0]
 
 
+def hidden(text: str) -> str:
+    """A question without the values of secrets: no document holds them, and neither a model nor
+    an answer is to repeat them. Unlike MASK the sign is no word that is then looked for."""
+    return mask(text).replace(MASK, "***")
+
+
 def find(text: str) -> tuple[str, tuple[Masked, ...]]:
     """The masked text, and where something was masked."""
     found: list[Masked] = []
