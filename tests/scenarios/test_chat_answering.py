@@ -97,7 +97,6 @@ async def test_sc_11_a_secret_in_a_question_reaches_no_model_and_no_answer(
     bot = Bot(machine(await a_team(DOCS), model=model))
     await bot.let_in(GROUP)
     seen = await bot.says(ANN, question, GROUP, quote=quote)
-    assert "***" in repr(bot.traces[0])
     again = await bot.says(ANN, "and how do I restart it?", GROUP)
     assert "S3cretPw" not in seen.shown + again.shown + prompt_text(model.prompts)
     assert not [trace for trace in bot.traces if "S3cretPw" in repr(trace)]
