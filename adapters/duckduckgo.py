@@ -151,7 +151,11 @@ class DuckDuckGo(WebSearch):
 
     async def _in_thread(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         call = partial(function, *args, **kwargs)
-        return await asyncio.get_running_loop().run_in_executor(self._pool, call)
+        try:
+            waiting = asyncio.get_running_loop().run_in_executor(self._pool, call)
+        except RuntimeError as error:
+            raise WebUnavailable("the web search is closed") from error
+        return await waiting
 
     def _ask(self, backend: str, query: str, language: Language, limit: int) -> list[WebResult]:
         """Results as the backend gave them, empty for "no results". Raises BackendFailed."""
@@ -160,7 +164,7 @@ class DuckDuckGo(WebSearch):
             client = self._client()
             # Twice the need: cleaning drops doubles, and a host counts at most twice.
             entries = client.text(query, backend=backend, region=region, max_results=2 * limit)
-        except Exception as error:  # scrapers and their parsers may raise anything
+        except BaseException as error:  # scrapers may raise anything; a panic is no Exception
             if str(error) == _NO_RESULTS:
                 return []
             raise BackendFailed(type(error).__name__) from error
@@ -177,7 +181,7 @@ class DuckDuckGo(WebSearch):
             return True
         try:
             content = self._client().extract(page.format(quote_plus(query)), fmt="text")["content"]
-        except Exception as error:
+        except BaseException as error:
             return not str(error).startswith(_REFUSED)
         text = _SCRIPTS.sub("", str(content).lower())
         marks = [mark for mark in _CHALLENGES if mark not in query.lower()]

@@ -10,13 +10,14 @@ import logging
 import uuid
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, replace
+from datetime import datetime
 from hashlib import sha256
 from importlib.metadata import version
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from bot.app import App
+from bot.app import App, zone
 from bot.cache import Cache
 from bot.errors import StorageError
 from bot.ports import SharedServer
@@ -137,7 +138,8 @@ def answer_cache(app: App, server: SharedServer | None) -> AnswerCache | None:
 
     async def revision() -> str:
         info = await app.index.info()
-        return repr((decides, info.revision, info.profile_revision))
+        today = datetime.now(zone(settings)).date()  # the prompt holds it, answers may rest on it
+        return repr((decides, today, info.revision, info.profile_revision))
 
     return AnswerCache(factory("cache.redis")(server), revision, app.index.readable, seconds)
 

@@ -27,6 +27,7 @@ from bot.commands.table import find
 from bot.curating import Curating
 from bot.feedback import FeedbackLog
 from bot.hand_off import HandOff, OnDuty
+from bot.ingest.secrets import hidden
 from bot.meter import Meter
 from bot.minutes import Minutes
 from bot.oncall import Watch
@@ -307,7 +308,7 @@ class Answering:
         wanted = about(words, event, history) if ask.way is Way.ASK else named(words, event)
         before = history if ask.way is Way.ASK else ()
         web = self._web and not ask.types.known
-        question = Question(wanted, question_id(event), scope, before, web_allowed=web)
+        question = Question(hidden(wanted), question_id(event), scope, before, web_allowed=web)
         await self._asking.answer(
             question,
             event,
@@ -322,9 +323,10 @@ class Answering:
         place = self._recall.goes_on_from(event)
         behind = self._recall.behind(place)
         readable = await self._asking.readable(behind, scope)
-        return self._recall.history(
+        turns = self._recall.history(
             place, event.person, scope, event.quote, event.context, closed=behind - readable
         )
+        return tuple(replace(turn, text=hidden(turn.text)) for turn in turns)
 
 
 def _refusal(command: Command, call: Call) -> Reply | None:

@@ -9,11 +9,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 from bot.engines import Content, chosen, open_store
 from bot.errors import StorageError
+from bot.ingest.secrets import hidden
 from bot.ingest.version import CHUNKER_VERSION
 from bot.ports import IndexInfo, KnowledgeIndex, SharedServer, Source
 from bot.registry import factory
@@ -64,9 +67,10 @@ class App(Library):
     ) -> Question:
         """A question of the person at the terminal, who reads what `level` may read.
 
-        Bytes of a command line that are no text become question marks.
+        Bytes of a command line that are no text become question marks; secrets are masked, which
+        documents do not hold either: nothing of them reaches a model or the answer.
         """
-        text = text.encode("utf-8", "replace").decode("utf-8")
+        text = hidden(text.encode("utf-8", "replace").decode("utf-8"))
         access = self.settings.access
         scope = Scope(
             tenant=access.tenant,
@@ -106,7 +110,12 @@ async def opened(
             web=web or await _kept(stack, make_web(settings)),
             sessions=sessions,
         )
-        machine = Machine(ports, settings.policy(), settings.limit_values())
+        machine = Machine(
+            ports,
+            settings.policy(),
+            settings.limit_values(),
+            now=partial(datetime.now, zone(settings)),
+        )
         yield App(
             settings,
             library.index,
@@ -177,6 +186,11 @@ async def ensure_profile(library: Library, info: IndexInfo) -> None:
         from bot.first_profile import fit_first, fit_outdated  # noqa: PLC0415 - hardly ever needed
 
         await (fit_first if missing else fit_outdated)(library)
+
+
+def zone(settings: Settings) -> ZoneInfo:
+    """On whose clocks "today" and "now" are when nothing is known of the asker's."""
+    return ZoneInfo(settings.oncall.zone)
 
 
 async def _is_outdated(index: KnowledgeIndex) -> bool:

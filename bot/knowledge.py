@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from bot.app import App
 from bot.auditor import Auditor
 from bot.chat import Person, Place
+from bot.ingest.secrets import hidden
 from bot.mcp_settings import McpSettings
 from bot.narrowed import Narrowed
 from bot.search import (
@@ -245,7 +246,7 @@ class Knowledge(Lookup):
 
 
 def _question(text: str, scope: Scope) -> Question:
-    return Question(text, uuid.uuid4().hex[:12], scope, web_allowed=False)
+    return Question(hidden(text), uuid.uuid4().hex[:12], scope, web_allowed=False)
 
 
 def _of(document: Document) -> Passage:

@@ -15,6 +15,7 @@ from bot.asking import Asking, Way
 from bot.buttons import Press
 from bot.chat import Incoming, Kind, Reply, question_id
 from bot.commands.call import parse
+from bot.ingest.secrets import hidden
 from bot.ports import Conversation
 from bot.recall import Offer, Recall, Remembered, covers
 from bot.source_types import split_types
@@ -71,7 +72,7 @@ class Posting:
         way, known = Way(name), self._recall.answer(press.question_id, event.place)
         words, types = split_types(argument)
         web = self._web and not types.known
-        question = Question(words, question_id(event), types.over(scope), web_allowed=web)
+        question = Question(hidden(words), question_id(event), types.over(scope), web_allowed=web)
         finished = await self._same(known, question) or await self._asking.ask(question, None, way)
         try:
             return await self._shown(finished, question, event, press, conversation)

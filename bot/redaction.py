@@ -11,7 +11,7 @@ MASK = "***"
 _SHORTEST = 4  # characters; a shorter value would mask ordinary text
 
 _KEY_WORD = (
-    r"(?:pass(?:word|wd|phrase)|pwd|secret|token|credential|session[_-]?id"
+    r"(?:pass(?:word|wd|phrase)|(?<=[_-])pass|пароль|pwd|secret|token|credential|session[_-]?id"
     r"|(?:api|access|private|signing|account)[_ -]?key|x-api-key)(?![a-z])"
 )
 # How a name and its value are joined: as text, in a dictionary, as a tuple of bytes.
@@ -27,7 +27,10 @@ _SHAPES = (
     r"(?<![A-Za-z0-9])(?:gh[pousr]_|github_pat_|glpat-|npm_|pypi-)[\w-]{10,}",
     r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}|\bAIza[\w-]{20,}",
     r"\beyJ[\w-]{6,}\.[\w-]{6,}\.[\w-]*",
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+    r"\bhv[sbr]\.[\w-]{20,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bya29\.[\w-]{20,}|\bdop_v1_[0-9a-f]{32,}",
+    r"\bAGE-SECRET-KEY-1[A-Z0-9]{20,}|(?<=/api/webhooks/)\d{6,}/[\w-]{8,}",
+    r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----"
+    r".*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)",
 )
 _PATTERNS = tuple(
     (re.compile(pattern, flags), replacement)
@@ -42,6 +45,7 @@ _PATTERNS = tuple(
         ),
         ("|".join(_SHAPES), re.DOTALL, MASK),
         (rf"({_KEY_WORD}{_IS})[^\s'\",;&)}}\]]{{4,}}", re.IGNORECASE, rf"\1{MASK}"),
+        (rf"(--[\w-]*{_KEY_WORD}\s+['\"]?)(?!-)[^\s'\"]{{4,}}", re.IGNORECASE, rf"\1{MASK}"),
         (r"([?&](?:ticket|sig|[\w-]*signature|code|key)=)[^\s&'\"]+", re.IGNORECASE, rf"\1{MASK}"),
     )
 )

@@ -23,6 +23,19 @@ _PLACEHOLDER = re.compile(
     r"|\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"
 )
 _OPERATOR = re.compile(r"\s*(?:$|[|;&>#]|\\$|//)")
+_GOES_ON = re.compile(  # what continues a word of a command; `**` and `~~` end emphasised text
+    r"[/=@%+\\{$](?=\S)|\*(?!\*)|~(?!~)|:(?=[^\s*_`\"')\]])|(?<=/)[\w.*~$<{-]|(?<=[^\s*_])\?(?=\w)"
+)
+_DESTROYS = re.compile(  # what can be run as it stands
+    r"^(?:sudo )?(?:terraform (?:destroy|apply)|git (?:clean|reset|push)|redis-cli .*flush\w*"
+    r"|(?:kubectl|oc|helm|docker|podman|aws|gcloud|az|systemctl|etcdctl|vault|consul|nomad)\b.* "
+    r"(?:prune|delete-\S"
+    r"|(?:delete|destroy|drain|uninstall|rm|rmi|purge|stop|remove|terminate\S*) \S).*"
+    r"|(?:rm|kill|pkill|killall|dd|mkfs\S*|chmod|chown|truncate) .*\S"
+    r"|(?:delete from|drop|truncate|update) \S+.*)$",
+    re.IGNORECASE,
+)
+_BOUND = re.compile(r"\s+(?:-{1,2}[A-Za-z]|where\b|limit\b)", re.IGNORECASE)
 _COMMAND_START = re.compile(r"(?:^|[|;&(]|sudo)\s*$")
 _WORD_IN_QUESTION = re.compile(r"[\w][\w.:/@-]*\w|\w")
 _RUNNABLE = re.compile(r"\.(?:sh|py|exe|ps1|bat|rb|pl|js)$", re.IGNORECASE)
@@ -83,7 +96,11 @@ class Evidence:
         said = fold(MARK.sub(" ", piece)).strip(_AROUND)
         if not said or said[0].isdigit() or said[-1].isdigit() or may_link(said):
             return False  # perhaps a part of a longer number, or of another address
-        return any(_found(said, item.flat) or _found(said, item.prose) for item in self.passages)
+        return self._holds_whole(said) and not self._is_bound(said)
+
+    def writes(self, code: str) -> bool:
+        """True when a passage has `code` sign by sign."""
+        return any(code in item.text for item in self.passages)
 
     def links_to(self, url: str) -> bool:
         return any(item.links_to(url) for item in self.passages)
@@ -104,13 +121,23 @@ class Evidence:
         return self.links_to(text.rstrip(URL_TAIL))
 
     def _holds_code(self, text: str) -> bool:
-        return self._holds_exactly(text) or self._filled(text)
+        found = self._holds_whole(text) if " " in text else self._holds_exactly(text)
+        widened = found and _DESTROYS.search(text) and self._is_bound(text)
+        return (found and not widened) or self._filled(text)
+
+    def _is_bound(self, text: str) -> bool:
+        """True when the passages bound `text` by options wherever they have it."""
+        places = [(item.flat, end) for item in self.passages for end in _ends(text, item.flat)]
+        return bool(places) and all(_BOUND.match(flat, end) for flat, end in places)
 
     def _holds_comment(self, text: str) -> bool:
         return self._holds_exactly(text) or not unsupported(of_text(text), self)
 
     def _holds_exactly(self, text: str) -> bool:
         return _found(text, self.flat)
+
+    def _holds_whole(self, text: str) -> bool:
+        return any(_found_whole(text, item) for item in self.passages)
 
     def _mentions(self, text: str) -> bool:
         return _found(text.lower(), self.lower)
@@ -129,7 +156,7 @@ class Evidence:
                 in_commands = True
                 if _OPERATOR.match(command[end:]):
                     return True
-        return self._filled(text) or (not in_commands and self._holds_exactly(text))
+        return self._filled(text) or (not in_commands and self._holds_whole(text))
 
     def _filled(self, text: str) -> bool:
         """`text` is a command of the passages with placeholders filled from the question.
@@ -192,6 +219,14 @@ def _template(command: str) -> re.Pattern[str]:
 
 def _found(text: str, within: str) -> bool:
     return next(_ends(text, within), -1) >= 0
+
+
+def _found_whole(text: str, passage: Reading) -> bool:
+    """Like `_found`, and the last word is whole as a shell reads it: `rm -rf /var/lib` is not in
+    `rm -rf /var/lib/app`, nor `docker pull web` in `docker pull web:1.2`."""
+    ends = list(_ends(text, passage.flat))
+    within = passage.flat if ends else passage.prose  # emphasis is told from a glob in the first
+    return any(not _GOES_ON.match(within, end) for end in ends or _ends(text, within))
 
 
 def _ends(text: str, within: str) -> Iterator[int]:

@@ -12,6 +12,7 @@ import re
 from dataclasses import replace
 
 from graph.blocks import LISTED, Block, Kind, blocks, code_spans, sentences
+from graph.code_signs import typeable
 from graph.marks import normalise_marks, renumbered, used
 from graph.proof import Sources, prepared, statement_holds
 
@@ -77,7 +78,8 @@ class Gate:
         start = self._held.lstrip(' \n\t*_`#>"«')
         if "\n" in start or len(start) > _KNOWN_AFTER:
             self._opened = True
-            self._closed = insufficient(self._held) is not None
+            wrapped = start.startswith("{")  # in JSON: the answer is known when it is whole
+            self._closed = wrapped or insufficient(self._held) is not None
 
     @staticmethod
     def _grows(block: Block, last: Block) -> bool:
@@ -101,7 +103,8 @@ class Gate:
 
     def _holds(self, block: Block, piece: str) -> bool:
         if block.kind is Kind.FENCE:
-            return statement_holds(block, piece, self._sources)
+            plain = typeable(piece, self._sources.all().writes) == piece
+            return plain and statement_holds(block, piece, self._sources)
         if _opens_code(piece):
             return False
         marked = normalise_marks(piece)

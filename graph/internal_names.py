@@ -45,6 +45,8 @@ _ROLES = (
 _ROLE = re.compile(_ROLES)
 _NUMBERED_ROLE = re.compile(rf"(?:{_ROLES})\d{{1,4}}|[^\W\d]{{2,}}0\d{{1,3}}")
 _PUBLIC_SINGLE = frozenset({"db2", "web2", "web3"})
+_ENVIRONMENTS = _words("prod production prd staging stage stg uat preprod")
+_PREFIXES = _words("non pre post to in like only ready grade multi single blue green is the a")
 _REGION = re.compile(
     r"(?:us|eu|ap|sa|ca|me|af|il|cn)(?:-gov)?-(?:north|south|east|west|central)+-?\d[a-f]?"
     r"|(?:us|europe|asia|australia)-(?:north|south|east|west|central)+\d(?:-[a-f])?"
@@ -100,7 +102,7 @@ def _is_mixed_case(word: str) -> bool:
 def _joined_is_internal(token: str) -> bool:
     low = token.lower()
     parts = re.split(r"[-_]+", low)
-    if any(_is_random(part) for part in parts):
+    if any(_is_random(part) for part in parts) or _names_environment(parts):
         return True
     if not any(ch.isdigit() for ch in low) or _REGION.fullmatch(low):
         return False
@@ -111,6 +113,12 @@ def _joined_is_internal(token: str) -> bool:
     if parts[0].isdigit() and all(part.isalpha() for part in parts[1:]):  # 5-minute
         return False
     return _looks_numbered(parts, metric="_" in token and "-" not in token)
+
+
+def _names_environment(parts: list[str]) -> bool:
+    """True for payments-api-prod and staging_orders; not for non-prod and pre-production."""
+    others = [part for part in parts if part not in _ENVIRONMENTS]
+    return len(others) < len(parts) and any(part not in _PREFIXES for part in others)
 
 
 def _is_numbered_publicly(parts: list[str]) -> bool:

@@ -112,10 +112,11 @@ _BARE = re.compile(
 
 def fold(text: str) -> str:
     """One line: NFKC, plain quotes and dashes, single spaces, Markdown escapes undone."""
-    return " ".join(_ESCAPED.sub(r"\1", _folded(text)).split())
+    return " ".join(_ESCAPED.sub(r"\1", in_plain_signs(text)).split())
 
 
-def _folded(text: str) -> str:
+def in_plain_signs(text: str) -> str:
+    """NFKC, with plain quotes and dashes, as keyboards type them."""
     if text.isascii():
         return text
     normal = unicodedata.normalize("NFKC", text)
@@ -124,7 +125,7 @@ def _folded(text: str) -> str:
 
 def plain(text: str) -> str:
     """Prose as it reads: escapes undone, emphasis and marks gone, characters folded."""
-    return _ESCAPED.sub(r"\1", _EMPHASIS.sub("", _folded(MARK.sub(" ", text))))
+    return _ESCAPED.sub(r"\1", _EMPHASIS.sub("", in_plain_signs(MARK.sub(" ", text))))
 
 
 def command_lines(code: str) -> list[str]:
@@ -175,7 +176,7 @@ def _without_spans(text: str) -> str:
 
 
 def _of_prose(text: str) -> Iterator[Literal]:
-    if may_link(folded := _folded(MARK.sub(" ", text))):
+    if may_link(folded := in_plain_signs(MARK.sub(" ", text))):
         yield from (
             Literal(Claim.URL, match.group().rstrip(".,;:!?)*_")) for match in URL.finditer(folded)
         )

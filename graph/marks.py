@@ -19,14 +19,15 @@ _WORD = (
     r"|источник[а-я]*|документ[а-я]*|фрагмент[а-я]*|ист\.|см\.)"
 )
 _STYLES = re.compile(
-    rf"(?<![\\!])\[\s*(?:\^|#|{_WORD}[\s:#№]*)?({_NUMBERS})\s*\](?!\()"
+    rf"(?<![\\!])\[\s*(?:\^|#|{_WORD}[\s:#№]*)?({_NUMBERS})\s*\^?(?:†[^\]\n]*)?\](?!\()"
+    rf"|(?<![\\!\w])\[\[\^?({_NUMBERS})\]\](?!\()|［\s*({_NUMBERS})\s*］"
     rf"|【\s*(?:{_WORD}\s*)?({_NUMBERS})(?:[†:][^】]*)?】"
     rf"|\(\s*{_WORD}[\s:#№]*({_NUMBERS})\s*\)"
     rf"|(?<![\\!])\[\s*\^?({_NUMBERS})\s*\]\([^)\s]*\)",
     re.IGNORECASE,
 )
 _ANYWHERE = re.compile("")
-_OPENING = re.compile(r"[\[【(]")
+_OPENING = re.compile(r"[\[［【(]")
 _SOURCE_LIST = re.compile(
     r"(?:#+\s*)?[*_]*(?:sources?|references?|citations?|источники|ссылки|литература)[*_]*:?[*_]*",
     re.IGNORECASE,

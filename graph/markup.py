@@ -11,7 +11,7 @@ from collections.abc import Callable
 from graph.marks import in_prose
 
 _TAGS = (
-    "a|abbr|article|aside|audio|b|base|big|blockquote|body|br|button|canvas|center|code|dd|del"
+    "a|abbr|answer|article|aside|audio|b|base|big|blockquote|body|br|button|canvas|center|code|dd|del"
     "|details|div|dl|dt|em|embed|fieldset|figure|font|footer|form|frame|frameset|h[1-6]|head|header"
     "|hr|html|i|iframe|img|input|ins|kbd|label|li|link|main|map|mark|marquee|math|meta|nav|noscript"
     "|object|ol|option|p|param|picture|pre|q|s|samp|section|select|small|source|span|strike|strong"

@@ -60,6 +60,7 @@ _EN = {
     "thanks": "Glad to help. Ask when something else comes up.",
     "cut_question": "Your message was long; I read its beginning and its end.",
     "unwritten": "The first of these pages has a section for this, but it is empty.",
+    "cut_answer": "The answer was too long for the model and ends early; the documents say more.",
     "undated": "no date",
 }
 
@@ -104,6 +105,7 @@ _RU = {
     "thanks": "Рад помочь. Спрашивайте, если появится что-то ещё.",
     "cut_question": "Сообщение было длинным; я прочитал его начало и конец.",
     "unwritten": "На первой из этих страниц есть раздел об этом, но он пуст.",
+    "cut_answer": "Ответ не поместился у модели и обрывается раньше конца; в документах есть ещё.",
     "undated": "без даты",
 }
 

@@ -98,6 +98,7 @@ class Completion:
     data: Mapping[str, Any] | None = None  # the parsed reply when a schema was asked for
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    cut: bool = False  # a plain text that ends where the prompt's `max_tokens` did
 
 
 class ChatModel(Protocol):

@@ -14,12 +14,14 @@ from datetime import date
 from typing import Literal as OneOf
 
 from graph.blocks import LISTED, Block, Kind, blocks, code_spans, join, sentences
+from graph.code_signs import typeable
 from graph.evidence import Evidence, unsupported
 from graph.literals import URL, Claim, Literal, fold, literals
 from graph.marks import normalise_marks, renumbered, used, without_marks
 from graph.markup import cleaned
 from graph.model import Language, Passage
 from graph.phrases import say
+from graph.prohibitions import announced_by, recommended, reverses
 from graph.state import Removal
 from graph.text import content_words, has_words
 
@@ -78,10 +80,12 @@ class Proven:
 
 
 def prepared(text: str, sources: Sources) -> str:
-    """`text` with marks in one style and without images, HTML and foreign links."""
+    """`text` with marks in one style, without images, HTML and foreign links, and its commands in
+    the signs that a shell takes."""
     marked = normalise_marks(text)
     clean = cleaned(marked, lambda url: sources.all().links_to(url.rstrip(".,;:!?)/")))
-    return _trimmed(clean if clean == marked == text else normalise_marks(clean))
+    marked = clean if clean == marked == text else normalise_marks(clean)
+    return _trimmed(typeable(marked, sources.all().writes))
 
 
 def _trimmed(text: str) -> str:
@@ -97,9 +101,10 @@ def problems(text: str, sources: Sources) -> list[Problem]:
         if not sources.holds(number)
     ]
     evidence = sources.evidence(used(text))
-    for block in blocks(text):
+    whole = blocks(text)
+    for place, block in enumerate(whole):
         for piece in _statements(block):
-            missing = _missing(block, piece, evidence, sources.question)
+            missing = _missing(block, piece, evidence, sources.question, announced_by(whole, place))
             if missing:
                 found.append(_problem(piece, missing))
     return found
@@ -135,10 +140,16 @@ def _statements(block: Block) -> list[str]:
     return [] if block.kind in (Kind.BLANK, Kind.RULE) else [block.text]
 
 
-def _missing(block: Block, piece: str, evidence: Evidence, question: str) -> list[Literal]:
-    if block.kind is not Kind.FENCE and evidence.quotes(piece):
-        return []
-    found = unsupported(literals(block, piece), evidence)
+def _missing(
+    block: Block, piece: str, evidence: Evidence, question: str, lead: str = ""
+) -> list[Literal]:
+    claimed = literals(block, piece)
+    forbidden = recommended(f"{lead}\n{piece}", claimed, [item.flat for item in evidence.passages])
+    if forbidden or (block.kind is not Kind.FENCE and evidence.quotes(piece)):
+        return forbidden
+    found = unsupported(claimed, evidence)
+    if block.kind is not Kind.FENCE and reverses(piece, [item.text for item in evidence.passages]):
+        found.append(Literal(Claim.COMMENT, piece.strip()))
     if block.kind is Kind.HEADING:  # a heading repeats what was asked
         asked = fold(question).lower()
         return [
@@ -161,25 +172,32 @@ def _pruned(text: str, sources: Sources, language: Language) -> tuple[str, list[
     removed: list[Removal] = []
     after: list[Block | None] = []
     for place, block in enumerate(before):
-        steps = _in_procedure(before, place)
-        kept, gone = _kept(block, evidence, sources.question, steps, language)
+        kept, gone = _kept(
+            block,
+            evidence,
+            sources.question,
+            announced_by(before, place),
+            steps=_in_procedure(before, place),
+            language=language,
+        )
         removed += gone
         after.append(kept)
     if not removed:
         return text, []
     _drop_broken_tables(before, after)
+    _drop_stray_marks(before, after)
     _drop_leads(before, after)
     kept_blocks = _without_empty_headings([block for block in after if block is not None])
     return _trimmed(re.sub(r"\n{3,}", "\n\n", join(kept_blocks))), removed
 
 
 def _kept(
-    block: Block, evidence: Evidence, question: str, steps: bool, language: Language
+    block: Block, evidence: Evidence, question: str, lead: str, *, steps: bool, language: Language
 ) -> tuple[Block | None, list[Removal]]:
     pieces: list[str] = []
     removed: list[Removal] = []
     for piece in _statements(block):
-        missing = _missing(block, piece, evidence, question)
+        missing = _missing(block, piece, evidence, question, lead)
         if not missing:
             pieces.append(piece)
             continue
@@ -262,6 +280,21 @@ def _is_listing(block: Block | None) -> bool:
     return block is not None and block.kind in (*LISTED, Kind.FENCE, Kind.ROW)
 
 
+def _is_marker(block: Block | None) -> bool:
+    starts = tuple(f"[{words}:" for words in _STEP_REMOVED.values())
+    return block is not None and block.text.lstrip().startswith(starts)
+
+
+def _drop_stray_marks(before: list[Block], after: list[Block | None]) -> None:
+    """A line of marks alone goes with the statement or the commands that it stood under."""
+    for place, block in enumerate(after):
+        if block is None or block.kind is not Kind.PROSE or has_words(without_marks(block.text)):
+            continue
+        earlier = [n for n in range(place) if before[n].kind is not Kind.BLANK]
+        if used(block.text) and earlier and after[earlier[-1]] is None:
+            after[place] = None
+
+
 def _drop_broken_tables(before: list[Block], after: list[Block | None]) -> None:
     """A table without its header or without rows goes as a whole."""
     place = 0
@@ -288,7 +321,7 @@ def _drop_leads(before: list[Block], after: list[Block | None]) -> None:
             continue
         announced = _next_solid(before, place + 1)
         following = _next_solid(after, place + 1)
-        shown = _is_listing(following) or (following and following.text.lstrip().startswith("["))
+        shown = _is_listing(following) or _is_marker(following)
         if _is_listing(announced) and not shown:
             text = "".join(sentences(block.text)[:-1]).rstrip()
             after[place] = replace(block, text=text) if text else None

@@ -174,9 +174,39 @@ def _after_joint(words: str, position: int) -> int:
     return joint.end() if joint else position
 
 
-_OPEN = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
-_CLOSE = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_TAGS = ("<think>", "<thinking>", "</think>", "</thinking>")
+_REASONING = ("think", "thinking", "thought", "thoughts", "reasoning", "seed:think")
+_ASSISTANT = ("<|im_start|>assistant", "<|start_header_id|>assistant<|end_header_id|>")
+_OPENING = (
+    *(f"<{name}>" for name in _REASONING),
+    "[think]",
+    "◁think▷",
+    "<|begin_of_thought|>",
+    "<|channel|>analysis<|message|>",
+    "<|channel|>commentary<|message|>",
+)
+_CLOSING = (
+    *(f"</{name}>" for name in _REASONING),
+    "[/think]",
+    "◁/think▷",
+    "<|end_of_thought|>",
+    "<|channel|>final<|message|>",
+    *_ASSISTANT,
+)
+_ENDING = (  # marks of a chat template after which a server should have stopped
+    *("<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|end|>", "<|return|>", "<end_of_turn>"),
+    *("<|endoftext|>", "<|end_of_text|>", "<|end_of_turn_token|>", "<｜end▁of▁sentence｜>"),
+    *("<|im_start|>user", "<|start_header_id|>user"),
+)
+
+
+def _one_of_tags(tags: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, tags)), re.IGNORECASE)
+
+
+_OPEN, _CLOSE, _END = map(_one_of_tags, (_OPENING, _CLOSING, _ENDING))
+_TAGS = (*_OPENING, *_CLOSING, *_ENDING)
+_LONGEST_TAG = max(map(len, _TAGS))
+_TAG_START = re.compile(r"[<\[◁]")
 _FENCE_LINE = re.compile(r"\s*(`{3,}|~{3,})")
 
 
@@ -191,16 +221,18 @@ def without_reasoning(text: str) -> str:
 class ThinkFilter:
     """Takes reasoning out of a reply that arrives in pieces of any size.
 
-    `<think>` and `<thinking>` blocks go, also unclosed ones, and white space before the first
+    `<think>` blocks and their like go, also unclosed ones, and white space before the first
     word. Tags inside fenced code or a code span are text. A closing tag without an
     opening one (the template wrote the opening one into the prompt) means that all before it was
     reasoning: `text` starts anew there, though a stream cannot take back what it has shown.
+    A template's own mark of the end ends the reply: what follows was said in nobody's name.
     """
 
     def __init__(self) -> None:
         self.text = ""  # the reply so far
         self._held = ""  # may become a tag, or is white space before the first word
         self._thinking = False
+        self._ended = False
         self._fence = ""
         self._line = ""
 
@@ -208,7 +240,7 @@ class ThinkFilter:
         """What can be shown after this piece."""
         self._held += piece
         shown = ""
-        while self._held:
+        while self._held and not self._ended:
             before = len(self._held)
             shown += self._skip() if self._thinking else self._pass()
             if len(self._held) == before:
@@ -218,7 +250,7 @@ class ThinkFilter:
     def close(self) -> str:
         """What was held back, at the end of the reply."""
         held, self._held = self._held, ""
-        return "" if self._thinking else self._show(held)
+        return "" if self._thinking or self._ended else self._show(held)
 
     def _skip(self) -> str:
         end = _CLOSE.search(self._held)
@@ -226,18 +258,18 @@ class ThinkFilter:
             self._thinking = False
             self._held = self._held[end.end() :]
         else:
-            self._held = self._held[-len(_TAGS[-1]) + 1 :]
+            self._held = self._held[-_LONGEST_TAG + 1 :]
         return ""
 
     def _pass(self) -> str:
         if not self.text:
             self._held = self._held.lstrip()
-        start = self._held.find("<")
-        if start:
-            return self._take(len(self._held) if start < 0 else start)
+        tag_start = _TAG_START.search(self._held)
+        if tag_start is None or tag_start.start():
+            return self._take(tag_start.start() if tag_start else len(self._held))
         if self._is_code():
             return self._take(1)
-        for tag in (_OPEN, _CLOSE):
+        for tag in (_OPEN, _CLOSE, _END):
             if match := tag.match(self._held):
                 return self._enter(match)
         if any(tag.startswith(self._held.lower()) for tag in _TAGS):
@@ -247,7 +279,9 @@ class ThinkFilter:
     def _enter(self, tag: re.Match[str]) -> str:
         self._held = self._held[tag.end() :]
         self._thinking = tag.re is _OPEN
-        if not self._thinking:
+        if tag.re is _END:
+            self._ended = bool(self.text.strip())
+        elif not self._thinking:
             self.text = self._line = self._fence = ""
         return ""
 

@@ -8,13 +8,14 @@ everything: what follows an order is its content.
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from graph.blocks import Block, Kind, blocks, join, sentences
 from graph.model import Passage
-from graph.text import has_odd_letters
+from graph.text import has_odd_letters, normalise
 
 GONE = "[…]"
 _SECTIONS = " · "  # between the headings of sections that share a chunk
@@ -77,7 +78,69 @@ _ORDERS = (
         ("answer only ", "respond only ", "reply only "),
         r"\b(?:answer|respond|reply) only (?:in|with)\b",
     ),
+    _order(
+        ("forget",), r"\bforget (?:everything|anything|all)(?: that)? (?:you|above|before|i) ?\w*"
+    ),
+    _order(
+        ("not follow",),
+        r"\bnot follow (?:your|the|any) (?:earlier|previous|prior|above|former|system) "
+        r"(?:instructions?|rules?|prompts?)\b",
+    ),
+    _order(
+        ("the above",),
+        r"\b(?:disregard|ignore) (?:(?:all|everything) (?:of )?)?the above(?=\W*(?:and\b|$))",
+    ),
+    _order(
+        ("prompt",),
+        r"\b(?:print|reveal|show|repeat|output|leak|tell)\b.{0,30}"
+        r"\b(?:system|initial|your) prompt\b",
+    ),
+    _order(
+        ("new instruction", "new task", "new rule", "new objective"),
+        rf"{_START}(?:here are |your )?new (?:instructions?|task|objective|rules?)(?: is| are)?"
+        rf"(?: to)?\s*:?\s*(?:you|respond|ignore|output|tell|write|{_SAY})\b",
+    ),
+    _order(
+        ("summari", "answering", "responding"),
+        r"\bwhen(?:ever)?\b.{0,20}\b(?:summari[sz]\w+|answering|responding)\b.{0,40}"
+        r"\bthis (?:document|page|text|file|section)\b.{0,20}"
+        r"\b(?:tell|include|add|say|mention|recommend|append|insert|link)\b",
+    ),
+    _order(
+        ("nothing else",), r"\b(?:respond|reply|answer|output|say)\b.{0,60}\band nothing else\b"
+    ),
+    _order(
+        ("pretend", "dan "),
+        r"\bpretend (?:that )?(?:you are|to be) (?:an? |the )?"
+        r"(?:dan|admin\w*|root|unrestricted|\w+ (?:ai|model|assistant))\b",
+        r"\byou are (?:now )?dan\b",
+    ),
+    _order(
+        ("instead of answering",), rf"\binstead of answering\b.{{0,20}}\b(?:output|write|{_SAY})\b"
+    ),
+    _order(("[inst]", "[/inst]", "<<sys"), r"\[/?inst\]|<</?sys>>"),
+    _order(
+        ("ignorier", "vergiss", "missachte", "ignorez", "oublie", "ignora", "olvida"),
+        r"\b(?:ignorier\w*|vergiss|missachte\w*)\b.{0,40}\b(?:anweisung|instruktion|vorgabe|regel)",
+        r"\b(?:ignorez|oubliez?)\b.{0,40}\b(?:instructions|consignes|r[èe]gles)\b",
+        r"\b(?:ignora|olvida)[dr]?\b.{0,40}\b(?:instrucciones|reglas|indicaciones)\b",
+    ),
+    _order(("忽略", "無視"), r"(?:忽略|無視).{0,12}(?:指令|指示|提示|规则|說明|说明)"),
     _order(("игнорируй",), "игнорируй"),
+    _order(("не следуй",), r"не следуй(?:те)?.{0,20} (?:инструкци|указани|правил)"),
+    _order(
+        ("нов",),
+        r"нов(?:ая|ые|ое) (?:инструкци|указани|задани)\w*\s*:\s*"
+        r"(?:ответ|скажи|напиши|выведи|назови|ты\b)",
+    ),
+    _order(("если ты",), rf"если ты\s*[-–—]?\s*{_AGENT_RU}\b"),
+    _order(("промпт",), r"(?:выведи|покажи|назови|раскрой)(?:те)?\b.{0,20} промпт"),
+    _order(("сообщение:",), r"системное сообщение:\s*(?:ты|отвеч|игнор)"),
+    _order(
+        ("в ответ",),
+        r"всегда (?:добавляй|вставляй|упоминай)(?:те)? в (?:(?:свой|каждый|этот) ответ"
+        r"|ответ (?:ссылку|текст|фразу|слово|слова|адрес)\b)",
+    ),
     _order(
         ("забудь", "отбрось"),
         r"(?:забудь|забудьте|отбрось)(?: \w+)? (?:инструкц|прежн|предыдущ|правил|прошл)",
@@ -88,6 +151,8 @@ _ORDERS = (
     _TO_MACHINES,
 )
 _SIGNS = tuple(sign for order in _ORDERS for sign in order.signs)
+_MIXED = re.compile(r"\b(?=[^\W\d_]*[a-z])(?=[^\W\d_]*[а-яіјѕ])[^\W\d_]+\b", re.IGNORECASE)
+_LOOK_ALIKES = str.maketrans("аеорсухіјѕкмтнвАЕОРСУХІЈЅКМТНВ", "aeopcyxijskmthbAEOPCYXIJSKMTHB")
 # Each begins with its letters and looks back over them: scanning is then fast.
 _ARTIFICIAL = re.compile(r"ai(?<=\bai)s?\b"), re.compile(r"ии(?<=\bии)")
 
@@ -95,10 +160,19 @@ _ARTIFICIAL = re.compile(r"ai(?<=\bai)s?\b"), re.compile(r"ии(?<=\bии)")
 @lru_cache(maxsize=_KEPT)
 def steers(text: str) -> bool:
     """True when `text` gives orders to whoever reads it for somebody else."""
+    text = _as_read(text)
     lower, odd = text.lower(), has_odd_letters(text)
     if not odd and not any(map(lower.__contains__, _SIGNS)) and not _speaks_of_ai(lower):
         return False  # nearly every text
     return any(order.pattern.search(text) for order in _ORDERS if odd or _is_signed(lower, order))
+
+
+def _as_read(text: str) -> str:
+    """`text` as a reader sees it: no invisible signs, no letters that only look like others."""
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFKC", normalise(text))
+    return _MIXED.sub(lambda match: match.group().translate(_LOOK_ALIKES), text)
 
 
 def _is_signed(lower: str, order: _Order) -> bool:

@@ -62,13 +62,22 @@ def _english_function_words() -> frozenset[str]:
 
 
 def normalise(text: str) -> str:
-    """NFC, no NUL and no zero-width or direction marks, line breaks as "\\n"."""
+    """NFC, no NUL and nothing that nobody sees (zero-width and direction marks, soft hyphens,
+    tags), line breaks as "\\n"."""
     text = unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(ch for ch in text if ch not in _INVISIBLE and not "\ud800" <= ch <= "\udfff")
+    return text if text.isascii() and "\0" not in text else text.translate(_INVISIBLE)
 
 
-_INVISIBLE = frozenset(
-    "\x00\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e"
+_INVISIBLE = dict.fromkeys(
+    (
+        *map(ord, "\0\u00ad\u034f\u061c\u115f\u1160\u180e\u3164\ufeff\uffa0"),
+        *range(0x200B, 0x2010),  # zero-width spaces and joiners, direction marks
+        *range(0x202A, 0x202F),
+        *range(0x2060, 0x2070),
+        *range(0xD800, 0xE000),  # halves of characters
+        *range(0xE0000, 0xE0080),  # tags: ASCII that is never drawn
+        *range(0xE0100, 0xE01F0),  # variation selectors, which can spell a text as well
+    )
 )
 
 

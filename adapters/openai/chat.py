@@ -60,7 +60,8 @@ class OpenAIChat(ChatModel):
                     dialect, reply = self._dialect, Reply(prompt)
                     body = dialect.request(prompt, room=attempts.room, stream=False)
                     try:
-                        reply.add(piece_of(await self._client.chat(body)))
+                        for payload in await self._client.chat(body):
+                            reply.add(piece_of(payload))
                         reply.rest()
                         return reply.completion()
                     except (Failure, ReplyUnusable) as error:

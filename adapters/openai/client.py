@@ -29,6 +29,13 @@ _OWN_HEADER = re.compile(
     re.IGNORECASE,
 )
 _WHOLE = re.compile(r"json|html")  # no stream: a server that cannot, or a page of another one
+_EVENT_STREAM = re.compile(rb"\s*(?:\xef\xbb\xbf)?(?:data|event|id|retry)?:")
+_BOM = b"\xef\xbb\xbf"
+_END = "[DONE]"
+_RETRY_IN = re.compile(
+    r"\b(?:try again|retry) in (?:(?P<minutes>\d+)m)?(?P<number>\d+(?:\.\d+)?) ?(?P<unit>ms|s)\b",
+    re.I,
+)
 _NO_API = Fault(status=HTTPStatus.OK, code=NOT_THE_API)
 _KEYLESS = "none"  # the SDK insists on some key
 
@@ -60,15 +67,15 @@ class Client:
         if "_sdk" in vars(self):
             await self._sdk.close()
 
-    async def chat(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The whole reply as the server's JSON."""
+    async def chat(self, body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """The whole reply as the server's JSON; its chunks from a server that only streams."""
         try:
             response = await self._sdk.chat.completions.with_raw_response.create(
                 model=self._endpoint.model, stream=False, **_encodable(body)
             )
         except openai.OpenAIError as error:
             raise _failure(error) from error
-        return _payload(response.http_response.content)
+        return _payloads(response.http_response.content)
 
     async def chat_stream(self, body: Mapping[str, Any]) -> AsyncGenerator[Mapping[str, Any], None]:
         """The server's chunks. Ends normally only after the reply's end mark; else Failure."""
@@ -78,10 +85,11 @@ class Client:
                 model=self._endpoint.model, stream=True, **_encodable(body)
             ) as response:
                 if _WHOLE.search(response.headers.get("content-type", "")):
-                    yield _payload(await response.read())
+                    for payload in _payloads(await response.read()):
+                        yield payload
                     return
                 async for data in _events(response.iter_bytes()):
-                    if data == "[DONE]":
+                    if data == _END:
                         return
                     chunk = _payload(data, otherwise=Fault(text="a chunk is not JSON"))
                     finished = finished or _ends_reply(chunk)
@@ -118,20 +126,50 @@ class Client:
 
 
 async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[str]:
-    """The data of each server-sent event; comments (keep-alives) and other fields are skipped."""
+    """The data of each server-sent event; comments (keep-alives) and other fields are skipped.
+
+    A server that ignores `stream` and calls its JSON an event stream has sent one event. Raises
+    Failure for an event that is named an error.
+    """
+    events = _Events()
     buffer = b""
     async for chunk in chunks:
         *lines, buffer = (buffer + chunk).split(b"\n")
         for line in lines:
-            if data := _data(line):
+            if data := events.data(line):
                 yield data
-    if data := _data(buffer):
+    if data := events.data(buffer) or events.json:
         yield data
 
 
-def _data(line: bytes) -> str:
-    field, _, value = line.partition(b":")
-    return value.decode("utf-8", "replace").strip() if field == b"data" else ""
+class _Events:
+    """Reads lines of an event stream."""
+
+    def __init__(self) -> None:
+        self._begun = False
+        self._error = False
+        self._lines: list[bytes] = []
+
+    def data(self, line: bytes) -> str:
+        """The data in a line, or ""."""
+        field, _, value = line.lstrip(_BOM).partition(b":")
+        text = value.decode("utf-8", "replace").strip()
+        if field == b"event":
+            self._error = text == "error"
+        elif field == b"data":
+            self._begun = True
+            if self._error:
+                raise Failure(_fault_in(_read(text) or text, status=0, headers={}))
+            return text
+        elif not self._begun:
+            self._lines.append(line)
+        return ""
+
+    @property
+    def json(self) -> str:
+        """The whole body when it was JSON and no events."""
+        text = b"\n".join(self._lines).decode("utf-8", "replace").strip()
+        return text if not self._begun and text.startswith("{") else ""
 
 
 def _ends_reply(chunk: Mapping[str, Any]) -> bool:
@@ -141,17 +179,31 @@ def _ends_reply(chunk: Mapping[str, Any]) -> bool:
     )
 
 
+def _payloads(content: bytes) -> list[Mapping[str, Any]]:
+    """The chunks of a whole body: one, unless it is an event stream under another name."""
+    if not _EVENT_STREAM.match(content):
+        return [_payload(content)]
+    events = _Events()
+    found = [data for line in content.split(b"\n") if (data := events.data(line))]
+    broken = Fault(text="a chunk is not JSON")
+    return [_payload(data, otherwise=broken) for data in found if data != _END]
+
+
 def _payload(content: bytes | str, otherwise: Fault = _NO_API) -> Mapping[str, Any]:
     """The JSON object. Raises Failure with its error, or `otherwise` when it is no such object."""
-    try:
-        payload = json.loads(content)
-    except ValueError:
-        payload = None
+    payload = _read(content)
     if not isinstance(payload, Mapping):
         raise Failure(otherwise)
-    if payload.get("error"):
+    if payload.get("error") or payload.get("object") == "error":
         raise Failure(_fault_in(payload, status=0, headers={}))
     return payload
+
+
+def _read(content: bytes | str) -> object:
+    try:
+        return json.loads(content)
+    except ValueError:
+        return None
 
 
 def _failure(error: Exception) -> Failure:
@@ -164,6 +216,7 @@ def _failure(error: Exception) -> Failure:
 
 def _fault_in(body: object, status: int, headers: Mapping[str, str]) -> Fault:
     """Reads OpenAI's error object and what other servers send in its place."""
+    body = body[0] if isinstance(body, list) and body else body  # Gemini's
     inner = body.get("error", body) if isinstance(body, Mapping) else body
     if not isinstance(inner, Mapping):
         return Fault(status, text=str(inner or ""), retry_after=_retry_after(headers))
@@ -171,12 +224,14 @@ def _fault_in(body: object, status: int, headers: Mapping[str, str]) -> Fault:
     details = inner.get("innererror")
     named.append(details.get("code") if isinstance(details, Mapping) else None)
     number = next((each for each in named if isinstance(each, int)), 0)
-    text = inner.get("message") or inner.get("detail") or inner
+    said = inner.get("message") or inner.get("detail") or inner
+    text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False, default=str)
+    told = _retry_after(headers)
     return Fault(
         status=status or number,
         code=" ".join(str(each) for each in named if each is not None),
-        text=text if isinstance(text, str) else json.dumps(text, ensure_ascii=False, default=str),
-        retry_after=_retry_after(headers),
+        text=text,
+        retry_after=_retry_in(text) if told is None else told,
     )
 
 
@@ -194,6 +249,15 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
         return None
     zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return max((zoned - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def _retry_in(text: str) -> float | None:
+    """Seconds that a server's words name: "Please try again in 1m2.5s"."""
+    match = _RETRY_IN.search(text)
+    if match is None:
+        return None
+    seconds = float(match["number"]) / (1000 if match["unit"] == "ms" else 1)
+    return 60 * float(match["minutes"] or 0) + seconds
 
 
 def _encodable(body: Mapping[str, Any]) -> dict[str, Any]:

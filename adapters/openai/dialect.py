@@ -21,7 +21,14 @@ class Structure(IntEnum):
 
 
 _REJECTIONS = frozenset({400, 415, 422, 500, 501})
-_STRUCTURE = re.compile(r"response_?format|json_schema|json_object|structured output|grammar")
+_STRUCTURE = re.compile(
+    r"response_?(?:format|schema)|json_(?:schema|object|validate_failed)|structured output|grammar"
+)
+_ROLES = re.compile(
+    r"system role|system messages? (?:is|are)? ?(?:not|un)|only user(?:,| and) assistant"
+    r"|roles must alternate|(?:not|n't) support \W?system\b|role\W+system\W+(?:is )?not"
+)
+_TEMPERATURE = re.compile(r"temperature.*(?:support|allowed|deprecated|only)", re.DOTALL)
 _LIMIT = re.compile(r"max_completion_tokens\W* instead|max_tokens\W+(?:is )?(?:not|un)\W?support")
 _NAME = re.compile(r"[^a-zA-Z0-9_-]+")
 _NAME_LENGTH = 64
@@ -35,10 +42,11 @@ class Dialect:
     limit: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: bool = True
     usage: bool = True
+    system: bool = True  # a message of its own; else the user's begins with it
 
     def request(self, prompt: Prompt, *, room: int, stream: bool) -> dict[str, Any]:
         """The body without the model: at most `room` tokens of reply, as repeatable as can be."""
-        body: dict[str, Any] = {"messages": _messages(prompt), self.limit: room}
+        body: dict[str, Any] = {"messages": self._messages(prompt), self.limit: room}
         if self.temperature:
             body["temperature"] = 0
         if stream and self.usage:
@@ -54,9 +62,14 @@ class Dialect:
         said = fault.words
         if prompt.schema is not None and self.structure and _STRUCTURE.search(said):
             return replace(self, structure=Structure(self.structure - 1))
+        return self._without_what(said)
+
+    def _without_what(self, said: str) -> Dialect | None:
         if self.limit == "max_tokens" and _LIMIT.search(said):
             return replace(self, limit="max_completion_tokens")
-        if self.temperature and "temperature" in said and "support" in said:
+        if self.system and _ROLES.search(said):
+            return replace(self, system=False)
+        if self.temperature and _TEMPERATURE.search(said):
             return replace(self, temperature=False)
         if self.usage and "stream_options" in said:
             return replace(self, usage=False)
@@ -69,13 +82,18 @@ class Dialect:
         schema = {"name": name, "schema": prompt.schema, "strict": True}
         return {"type": "json_schema", "json_schema": schema}
 
-
-def _messages(prompt: Prompt) -> list[dict[str, str]]:
-    """The schema is always described: a bound model writes better JSON when it knows the aim, and
-    a server that silently ignores `response_format` still gets the right reply."""
-    system = prompt.system
-    if prompt.schema is not None:
-        schema = json.dumps(prompt.schema, ensure_ascii=False)
-        system = f"{system}\n\nReply with one JSON object only. Its JSON schema:\n{schema}".strip()
-    messages = [{"role": "system", "content": system}] if system else []
-    return [*messages, {"role": "user", "content": prompt.user}]
+    def _messages(self, prompt: Prompt) -> list[dict[str, str]]:
+        """The schema is always described: a bound model writes better JSON when it knows the aim,
+        and a server that silently ignores `response_format` still gets the right reply."""
+        system = prompt.system
+        if prompt.schema is not None:
+            schema = json.dumps(prompt.schema, ensure_ascii=False)
+            system = (
+                f"{system}\n\nReply with one JSON object only. Its JSON schema:\n{schema}".strip()
+            )
+        if system and self.system:
+            rules = {"role": "system", "content": system}
+            return [rules, {"role": "user", "content": prompt.user}]
+        return [
+            {"role": "user", "content": f"{system}\n\n{prompt.user}" if system else prompt.user}
+        ]

@@ -44,6 +44,7 @@ _QUOTA = re.compile(
     r"|insufficient (?:balance|credit|fund)|out of credits"
 )
 _BUSY = re.compile(r"rate_limit_exceeded|rate limit (?:exceeded|reached)|too many requests")
+_NO_KEY = re.compile(r"api[ _]key(?:_invalid| not valid)|(?:invalid|incorrect)_? ?api[ _]key")
 _UNKNOWN_MODEL = re.compile(
     r"model_?not_?found|deployment_?not_?found|invalid_model"
     r"|model[^.\n]{0,200}(?:not found|not exist|not available|unknown)"
@@ -180,7 +181,7 @@ _RULES: tuple[_Rule, ...] = (
     (lambda fault: fault.is_about(_FILTERED), _filtered),
     (lambda fault: fault.is_about(_QUOTA, HTTPStatus.PAYMENT_REQUIRED), _quota),
     (lambda fault: fault.is_about(_BUSY, HTTPStatus.TOO_MANY_REQUESTS), _busy),
-    (lambda fault: fault.status in _KEY_STATUS, _key),
+    (lambda fault: fault.status in _KEY_STATUS or fault.is_about(_NO_KEY), _key),
     (lambda fault: fault.status in _MODEL_STATUS and fault.is_about(_UNKNOWN_MODEL), _model),
     (lambda fault: fault.status == HTTPStatus.NOT_FOUND and "model" in fault.words, _model),
     (lambda fault: fault.status in _ADDRESS_STATUS, _address),

@@ -29,6 +29,8 @@ _TOKENS = {
     "AWS key": r"(?<![A-Z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Z0-9])",
     "Slack token": r"\bxox[abeoprs]-[\w-]{8,}|\bxapp-\d-[\w-]{8,}",
     "Slack webhook": r"(?<=hooks\.slack\.com/services/)T\w{4,}/B\w{4,}/\w{8,}",
+    "webhook": r"(?<=/api/webhooks/)\d{6,}/[\w-]{8,}|(?<=\.webhook\.office\.com/)webhookb2/\S{8,}",
+    "age key": r"\bAGE-SECRET-KEY-1[A-Z0-9]{20,}",
     "GitHub token": r"\bgh[oprsu]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}",
     "GitLab token": r"\bgl(?:pat|rt|dt|ptt|cbt|soat)-[\w-]{16,}",
     "API key": r"\bsk-[\w-]{16,}|\b[rs]k_(?:live|test)_\w{10,}|\bAIza[\w-]{30,}"
@@ -50,7 +52,7 @@ _KEY_BLOCK = re.compile(
 )
 _URL = re.compile(
     r"(?P<head>\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"'`<>]{0,100}:)"
-    r"(?P<value>[^\s/@\"'`<>][^\s/@\"'`]{0,200})(?=@)",
+    r"(?P<value>[^\s/@\"'`<>][^\s/\"'`]{0,200})(?=@[\w.\[<{$])",
     re.IGNORECASE,
 )
 _BEARER = re.compile(
@@ -58,9 +60,10 @@ _BEARER = re.compile(
     r"(?P<value>[^\s\"'`]{8,2000})",
     re.IGNORECASE,
 )
-_LOGIN_WORDS = "password|passwd|passphrase|pwd|пароль"
+_LOGIN_WORDS = "password|passwd|passphrase|pwd|(?<=[_-])pass(?![a-z])|пароль"
 _KEY_WORDS = (
-    r"secret|(?<!publickey)token|api[_-]?key|access[_-]?key|private[_-]?key|credentials?"
+    r"secret|(?<!publickey)token|(?:api|access|private|account|signing|encryption|master)[_-]?key"
+    r"|credentials?"
     r"|токен|секрет"
 )
 _ASSIGNMENT = re.compile(
@@ -74,6 +77,26 @@ _OPTION = re.compile(
     rf"(?P<head>(?<![\w-])--(?:[a-z]{{1,20}}-){{0,3}}(?P<key>(?P<password>{_LOGIN_WORDS})"
     rf"|{_KEY_WORDS})(?P<mark>\s{{1,3}}))"
     r"(?P<quote>[\"']?)(?P<value>[^\s\"'`|-][^\s\"'`|]{3,400})",
+    re.IGNORECASE,
+)
+_LOGIN = (
+    re.compile(  # curl -u ann:secret, mysql -psecret, sshpass -p secret, login ann password secret
+        r"(?P<head>\bcurl\b[^\n|;]{0,300}?\s(?:-u|--user|--proxy-user)[ =]?[\"']?[^\s:\"'`]{1,100}:"
+        r"|\b(?:mysql\w*|mariadb[\w-]*)\b[^\n|;]{0,300}?\s-p(?=\S)[\"']?"
+        r"|\bsshpass\s+-p\s*[\"']?"
+        r"|\blogin\s+\S{1,100}\s+password\s+)"
+        r"(?P<value>[^\s\"'`|]{4,200})",
+        re.IGNORECASE,
+    )
+)
+_ATTRIBUTE = re.compile(
+    rf"(?P<head>\b(?:key|name)=[\"'][^\"'\n]{{0,80}}(?:{_LOGIN_WORDS}|{_KEY_WORDS})[^\"'\n]{{0,40}}[\"']"
+    r"\s{1,20}value=[\"'])(?P<value>[^\"'\n]{4,400})",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(
+    r"(?P<head>\b(?:password|passphrase|пароль)(?P<said>\s+(?:is|was|это)|\s*[-–—])?\s+[\"'`*]{0,3})"
+    r"(?P<value>(?=\S{0,40}\d)(?=\S{0,40}[^\W\d_])(?=\S{0,40}[A-ZА-Я!#$%^&])[^\s\"'`|*]{6,100}[^\s\"'`|*.,;:])",
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
@@ -123,6 +146,12 @@ def is_secret_file(path: str) -> bool:
 def mask(text: str) -> str:
     """`text` with the values of secrets replaced by a mark; its line numbers stay."""
     return find(text)[0]
+
+
+def hidden(text: str) -> str:
+    """A question without the values of secrets: no document holds them, and neither a model nor
+    an answer is to repeat them. Unlike MASK the sign is no word that is then looked for."""
+    return mask(text).replace(MASK, "***")
 
 
 def find(text: str) -> tuple[str, tuple[Masked, ...]]:
@@ -188,6 +217,13 @@ def _assignment(match: re.Match[str]) -> tuple[str, str] | None:
     return match.group("head") + match.group("quote") + MASK + value[len(core) :], kind
 
 
+def _spoken(match: re.Match[str]) -> tuple[str, str] | None:
+    """A password in a sentence: letters, a digit and a sign, or after "is" a capital letter."""
+    value, said = match.group("value"), match.group("said")
+    strong = any(ch in "!#$%^&" or (said and ch.isupper()) for ch in value)
+    return _value("password")(match) if strong else None
+
+
 def _like_password(match: re.Match[str], value: str) -> bool:
     """One token that ends the line, stands in quotes or is no plain word."""
     firm = bool(match.group("quote")) or "=" in match.group("mark")
@@ -247,16 +283,20 @@ def _data(found: list[Masked]) -> Replacement:
     return replace
 
 
-_KEY_HINTS = ("passw", "passphrase", "pwd", "пароль", "secret", "token", "key", "credential",
-              "токен", "секрет")  # fmt: skip
+_KEY_HINTS = ("passw", "_pass", "-pass", "passphrase", "pwd", "пароль", "secret", "token", "key",
+              "credential", "токен", "секрет")  # fmt: skip
 _TOKEN_HINTS = ("akia", "asia", "abia", "acca", "xox", "xapp-", "hooks.slack", "gho_", "ghp_",
                 "ghr_", "ghs_", "ghu_", "github_pat_", "gl", "sk-", "sk_", "rk_", "aiza", "sg.",
-                "ya29.", "dop_", "npm_", "pypi-", "hv", "eyj", ":aa")  # fmt: skip
+                "ya29.", "dop_", "npm_", "pypi-", "hv", "eyj", ":aa", "webhook",
+                "age-secret")  # fmt: skip
 _RULES: tuple[tuple[tuple[str, ...], re.Pattern[str], Replacement], ...] = (
     (("private key",), _KEY_BLOCK, _key_block),
     (_TOKEN_HINTS, _TOKEN, _token),
     (("://",), _URL, _value("password in an address")),
     (("authorization",), _BEARER, _value("authorization header")),
+    (("curl", "mysql", "mariadb", "sshpass", "login"), _LOGIN, _value("password")),
+    (("value=",), _ATTRIBUTE, _value("key or token")),
     (("--",), _OPTION, _assignment),
     (_KEY_HINTS, _ASSIGNMENT, _assignment),
+    (("password", "passphrase", "пароль"), _SENTENCE, _spoken),
 )

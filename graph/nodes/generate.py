@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from langgraph.runtime import Runtime
 
 from graph import calls, prompts
+from graph.admissions import admits_nothing
+from graph.bare_answer import bare_answer, without_loose_end
 from graph.context import (
     CHARACTERS_PER_TOKEN,
     Key,
@@ -66,6 +68,7 @@ class _Attempts:
 
     given: tuple[Ranked, ...]
     text: str = ""
+    cut: bool = False  # the last reply ended at its length limit
     error: ModelError | None = None
     calls: list[ModelCall] = field(default_factory=list)
 
@@ -165,7 +168,7 @@ async def _attempt(
     if isinstance(result, Completion):
         show(gate.close())
         # What was streamed may begin with reasoning that only its end gave away.
-        done.text = result.text or "".join(pieces)
+        done.text, done.cut = result.text or "".join(pieces), result.cut
     return done.error
 
 
@@ -214,10 +217,14 @@ def _result(
     state: State, given: tuple[Ranked, ...], attempts: _Attempts, context: Context
 ) -> State:
     called = tuple(attempts.calls)
-    if attempts.error is None and attempts.text.strip():
-        reason = insufficient(attempts.text)
-        text = "" if reason else attempts.text
-        return {"draft": Draft(text, attempts.given, "model", reason), "calls": called}
+    text = bare_answer(attempts.text)
+    if attempts.cut:
+        text = without_loose_end(text)
+    if attempts.error is None and text.strip():
+        reason = insufficient(text) or admits_nothing(text)
+        draft = Draft("" if reason else text, attempts.given, "model", reason)
+        cut = attempts.cut and not reason
+        return {"draft": draft, "calls": called, "notes": ("cut_answer",) if cut else ()}
     if isinstance(attempts.error, ModelRefused):
         return {"draft": Draft("", given, "model", REFUSED), "calls": called}
     note = _note(attempts.error, context)

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from langgraph.runtime import Runtime
 
 from graph import calls, prompts
+from graph.admissions import admits_nothing
+from graph.bare_answer import bare_answer
 from graph.blocks import Kind, blocks
 from graph.context import asked, fence_for, fenced, key_of, language_name, selected
 from graph.disagreements import is_disputed, side_by_side
@@ -100,9 +102,10 @@ async def _repaired(
         return draft, ()
     prompt = _repair_prompt(draft, state, context, found)
     reply, call = await calls.complete(model, prompt, context)
-    if not isinstance(reply, Completion) or not reply.text.strip() or insufficient(reply.text):
+    text = bare_answer(reply.text) if isinstance(reply, Completion) and not reply.cut else ""
+    if not text.strip() or insufficient(text) or admits_nothing(text):
         return draft, (call,)
-    better = prepared(reply.text, sources)
+    better = prepared(text, sources)
     worse = len(problems(better, sources)) > len(found)
     if worse or not proven(better, sources, state["language"]).stands:
         return draft, (call,)

@@ -3,6 +3,8 @@
 import asyncio
 import logging
 import socket
+import sys
+import types
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -290,3 +292,33 @@ def test_a_search_ends_before_its_caller_gives_up(deadline: float) -> None:
     pace = Pace.within(deadline)
     assert pace.patience + pace.search < deadline
     assert pace.request >= 1
+
+
+class Panic(BaseException):
+    """As the Rust part of ddgs raises it: past every `except Exception`."""
+
+
+class Panicking:
+    def __init__(self, **_: object) -> None:
+        pass
+
+    def text(self, *_: object, **__: object) -> list[dict[str, str]]:
+        raise Panic("called `Option::unwrap()` on a `None` value")
+
+
+async def test_wb02_a_panic_of_the_engine_ends_one_search_and_no_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = types.ModuleType("ddgs")
+    module.DDGS = Panicking  # type: ignore[attr-defined]  # a stand-in for the vendor's package
+    monkeypatch.setitem(sys.modules, "ddgs", module)
+    with pytest.raises(WebUnavailable):
+        await ask(DuckDuckGo(pace=QUICK))
+
+
+async def test_wb02_a_search_during_the_shutdown_is_a_failed_one(proxy: WebProxy) -> None:
+    web = client(proxy)
+    await web.close()
+    with pytest.raises(WebUnavailable):
+        await ask(web)
+    assert proxy.asked == []

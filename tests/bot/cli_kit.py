@@ -65,8 +65,8 @@ class Belay:
         return Belay(self.home, {**self.settings, **named})
 
     def copy(self, home: Path) -> Belay:
-        """The same index in another place, so that a test may change it."""
-        shutil.copytree(self.home, home)
+        """The same index in another place, so that a test may change it; nothing was asked there."""
+        shutil.copytree(self.home, home, ignore=shutil.ignore_patterns("audit.db*"))
         return Belay(home, self.settings)
 
     def __call__(self, *words: str | Path, typed: str | bytes = "") -> Ended:

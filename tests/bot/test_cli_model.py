@@ -75,3 +75,11 @@ async def test_a_model_that_works(indexed: Belay) -> None:
         sent = server.requests[0].headers["Authorization"]
     assert asked.json["text"].startswith("The bank's cut-off is 06:15 UTC [1]")
     assert sent == f"Bearer {KEY}"
+
+
+async def test_lm_23_the_model_is_told_the_teams_clocks(indexed: Belay) -> None:
+    """LM-23: `[oncall] zone` decides what "today" is, not UTC and not the machine's clock."""
+    async with OpenAIServer(default=Say("The bank's cut-off is 06:15 UTC [1].")) as server:
+        belay = indexed.with_(MODEL="m", MODEL_URL=server.url, ONCALL__ZONE="Asia/Vladivostok")
+        await run(belay, "ask", CUT_OFF)
+    assert "Asia/Vladivostok (UTC+10:00)" in server.requests[0].system

@@ -25,6 +25,20 @@ SECRETS = [
     ('api_key = "AbCdEf0123456789"', "AbCdEf"),
     ("Authorization: Bearer abcdef1234567890", "abcdef1234567890"),
     ("bot 1234567890:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsawx", "AAHdq"),
+    ("postgres://app:S3@cret@db-orders-02/x", "cret"),
+    ("AccountName=x;AccountKey=abcd1234ABCD1234+/ab==;EndpointSuffix=core", "abcd1234"),
+    ("curl -s -u admin:Winter2026 https://grafana.example/api", "Winter2026"),
+    ("curl --user 'admin:Winter2026' https://grafana.example", "Winter2026"),
+    ("mysql -h db -u root -pWinter2026 orders", "Winter2026"),
+    ("sshpass -p 'Winter2026' ssh root@db", "Winter2026"),
+    ("machine git.example login ann password Winter2026", "Winter2026"),
+    ("DB_PASS=Winter2026", "Winter2026"),
+    ("db-pass: Winter2026", "Winter2026"),
+    ('<add key="DbPassword" value="Winter2026"/>', "Winter2026"),
+    ("The password is Winter2026, ask Ann.", "Winter2026"),
+    ("Пароль Winter2026! не меняли", "Winter2026"),
+    ("https://discord.com/api/webhooks/123456789/abcdefGHIJKL", "abcdefGHIJKL"),
+    ("AGE-SECRET-KEY-1QYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGP", "QYQSZ"),
     ("eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.SflKxwRJSMeKKF2QT4", "SflKxw"),
 ]
 HARMLESS = [
@@ -51,6 +65,17 @@ HARMLESS = [
     "private key: /etc/ssl/private/pay-gw.key",
     'publicKeyToken="31bf3856ad364e35"',
     "Reset the password: open the console and press Reset",
+    "docker run -u 1000:1000 app",
+    "curl -u $USER:$PASS https://grafana.example",
+    "curl -u admin:<password> https://grafana.example",
+    "mysql -u root -p orders",
+    "mysql -p${MYSQL_PWD} orders",
+    "The password is base64-encoded in the manifest.",
+    "The password is 12 characters long, sha256-hashed.",
+    "Store the password SHA256-hashed.",
+    "First pass: check the logs. Second pass: restart.",
+    "Set MASTER_KEY_FILE=/etc/app/master.key first.",
+    "see https://ops.example:8443/a@b",
 ]
 
 

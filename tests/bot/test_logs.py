@@ -46,6 +46,12 @@ SECRETS = {
     "json": '{"api_key": "abcdef012345", "signing_secret": "0123456789abcdef"}',
     "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijk",
     "aws": "AKIAIOSFODNN7EXAMPLE",
+    "pgp": "-----BEGIN PGP PRIVATE KEY BLOCK-----\nMIIEabcdef\n-----END PGP PRIVATE KEY BLOCK-----",
+    "vault": "hvs.abcdefghij0123456789abcd",
+    "discord webhook": "https://discord.com/api/webhooks/1234567/abcdefgh1234567890",
+    "option": "git clone --access-token abcdef0123456789 failed",
+    "short name": "env: DB_PASS=hunter2pass",
+    "russian": "пароль: hunter2pass",
     "pem": "-----BEGIN RSA PRIVATE KEY-----\nMIIEabcdef\n-----END RSA PRIVATE KEY-----",
 }
 CANARIES = (

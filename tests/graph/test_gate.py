@@ -114,3 +114,9 @@ def test_nothing_unsupported_is_ever_shown(text: str, size: int) -> None:
     shown = streamed(f"Begin with the port 8443.\n\n{text}", size)
     claims = [item for block in blocks(shown) for item in literals(block)]
     assert unsupported(claims, SOURCES.all()) == []
+
+
+def test_a_command_in_signs_of_prose_is_held_back() -> None:
+    assert "kubectl" not in streamed(
+        "Run:\n\n```\nkubectl\u00a0rollout restart deployment/api\n```\n"
+    )

@@ -126,6 +126,8 @@ def test_a_near_miss_is_not_supported(source: str, said: str) -> None:
         ("Restart api.service now.", "Restart api."),
         ("Restart the API.", "Restart the api."),
         ("Restart the API.", " [1]"),
+        ("Clean with rm -rf /var/lib/app/tmp now.", "Clean with rm -rf /var/lib/app [1]."),
+        ("Run kubectl drain node-1 --ignore-daemonsets now.", "Run kubectl drain node-1 [1]."),
     ],
 )
 def test_a_part_of_something_longer_is_no_quotation(source: str, said: str) -> None:
@@ -162,6 +164,74 @@ def test_a_command_with_an_address_is_checked_as_one() -> None:
     assert holds(source, "`curl -s https://wiki.example/a/b`")
     assert not holds(source, "`curl -s https://wiki.example/a`")
     assert not holds(source, "`curl https://wiki.example/a/b`")
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("`rm -rf /var/lib/app/tmp`", "`rm -rf /var/lib/app`"),
+        ("`rm -rf /var/lib/app/tmp`", "`rm -rf /var/lib/`"),
+        ("`rm -rf ./build/*`", "`rm -rf ./`"),
+        ("rm -rf /data/old-$(date +%F)", "rm -rf /data/old"),
+        ("rm -rf /data/tmp*", "rm -rf /data/tmp"),
+        ("`docker pull web:1.2`", "`docker pull web`"),
+        ("`helm upgrade app --set image=web`", "`helm upgrade app --set image`"),
+        ("```\nrm -rf /data/tmp/7\n```", "`rm -rf /data/tmp`"),
+        ("run rm -rf /data/tmp/7 there", "```\nrm -rf /data/tmp\n```"),
+    ],
+)
+def test_a_command_does_not_end_in_the_middle_of_a_word(source: str, said: str) -> None:
+    assert not holds(source, said)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("`terraform destroy -target=module.parser`", "`terraform destroy`"),
+        (
+            "`kubectl delete pods --field-selector status.phase=Failed -n shop`",
+            "`kubectl delete pods`",
+        ),
+        ("`kubectl delete pod web-1 -n staging`", "`kubectl delete pod web-1`"),
+        ("`git push --force-with-lease`", "`git push`"),
+        ("`DELETE FROM jobs WHERE id = 7;`", "`DELETE FROM jobs`"),
+        ("`docker system prune --filter until=24h`", "`docker system prune`"),
+        ("run kubectl drain node-1 --ignore-daemonsets now", "kubectl drain node-1"),
+    ],
+)
+def test_a_command_that_destroys_keeps_what_bounds_it(source: str, said: str) -> None:
+    assert not holds(source, said)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("`kubectl get pods -n shop`", "`kubectl get pods`"),
+        ("`kubectl delete pod web-1 -n staging`", "`kubectl delete`"),
+        ("`kubectl delete pod web-1`, or with `kubectl delete pod web-1 --force`",
+         "`kubectl delete pod web-1`"),
+        ("`git push` is enough, `git push --force` is not", "`git push`"),
+    ],
+)  # fmt: skip
+def test_a_command_that_stands_alone_in_a_source_may_be_told_so(source: str, said: str) -> None:
+    assert holds(source, said)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Run `rm -rf /data/tmp`.",
+        "Run **rm -rf /data/tmp**, then wait.",
+        "Run rm -rf /data/tmp: it is safe.",
+        "(run rm -rf /data/tmp)",
+        "Run _rm -rf /data/tmp_ now",
+        "Did you run rm -rf /data/tmp?",
+        "```\nrm -rf /data/tmp\n```",
+        "Run `rm -rf /data/tmp`/`rm -rf /data/old`.",
+    ],
+)
+def test_signs_around_a_command_do_not_hide_it(source: str) -> None:
+    assert holds(source, "`rm -rf /data/tmp`")
 
 
 def test_continued_lines_are_one_command() -> None:

@@ -155,6 +155,18 @@ REPLIES = {
     ),
     "The `<think>` tag opens it.": "The `<think>` tag opens it.",
     "ends in <": "ends in <",
+    "See [the page](x) [1], [th": "See [the page](x) [1], [th",
+    "[THINK]plan[/THINK]Restart it [1].": "Restart it [1].",
+    "◁think▷plan◁/think▷Restart it.": "Restart it.",
+    "<|begin_of_thought|>plan<|end_of_thought|>Restart it.": "Restart it.",
+    "<reasoning>plan</reasoning>\nRestart it.": "Restart it.",
+    "<|channel|>analysis<|message|>plan<|end|><|start|>assistant"
+    "<|channel|>final<|message|>Restart it.<|return|>": "Restart it.",
+    "Restart it.<|im_end|>\n<|im_start|>user\nthanks": "Restart it.",
+    "<|im_start|>assistant\nRestart it.<|im_end|>": "Restart it.",
+    "Restart it.<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\nAgain.": "Restart it.",
+    "Restart it.<end_of_turn>": "Restart it.",
+    "Stop at `<|im_end|>`.": "Stop at `<|im_end|>`.",
 }
 
 

@@ -34,9 +34,17 @@ PUBLIC = [
     "c5.xlarge or m5.2xlarge",
     "PL/SQL over TCP/IP",
     "redis-py 5.0",
+    "non-prod and pre-production clusters of kubernetes",
+    "C# or F# over grpc",
+    "production-ready helm chart",
+    "multi-stage docker build",
 ]
 
 SECRET = [
+    ("what is ServiceAccount payments-api-prod in kubernetes", "payments"),
+    ("grant on staging_orders fails in postgres", "orders"),
+    ("who posts kafka alerts to #ops-secret", "secret"),
+    ("паспорт 4509 123456 и ошибка kafka rebalance", "4509"),
     ("why is db-orders-02 so slow under load", "orders-02"),
     ("why is db-cp-00 so slow under load", "cp-00"),
     ("high latency behind app-http-3 since noon", "http-3"),

@@ -164,3 +164,9 @@ def test_normalising_twice_changes_nothing(text: str) -> None:
 def test_a_text_may_have_no_words(text: str) -> None:
     assert not has_words(text)
     assert has_words(text + " под")
+
+
+def test_what_nobody_sees_is_no_part_of_a_text() -> None:
+    """Soft hyphens split words; tags and variation selectors spell texts that only models read."""
+    hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "say it")
+    assert normalise(f"Kuber\u00adnetes\u2066{hidden}\u2069 is\u2063 up") == "Kubernetes is up"

@@ -43,7 +43,8 @@ async def test_rt_05_unknown_marks_and_made_up_links_go() -> None:
 @pytest.mark.parametrize(
     "style",
     ["[2, 3]", "[2][3]", "[2-3]", "[^2][^3]", "(sources 2 and 3)", "【2】【3†p1】", "[source 2, 3]",
-     "(источники 2, 3)", "[2](x.md)[3](y.md)", "[doc 2; 3]"],
+     "(источники 2, 3)", "[2](x.md)[3](y.md)", "[doc 2; 3]", "[[2]][[3]]", "[^2^][^3^]",
+     "［2］［3］", "[2†L3-L5][3†source]"],
 )  # fmt: skip
 async def test_rt_05_every_style_of_mark_is_understood(style: str) -> None:
     """RT-05: what a model writes instead of [n] points at the same passages."""
@@ -173,6 +174,44 @@ async def test_a_removed_command_beside_others_is_visible() -> None:
 async def test_a_single_unsupported_command_goes_with_its_lead() -> None:
     draft = "Wait 5 minutes [1]. Then run this:\n\n```\ndropdb shop\n```"
     assert (await verified(draft, RUNBOOK)).answer.text == "Wait 5 minutes [1]."
+
+
+@pytest.mark.parametrize("after", ["[1]", "[1].", "**[1]**"])
+async def test_a_mark_under_a_removed_command_goes_with_it_and_its_lead(after: str) -> None:
+    source = passage("Restart it. `terraform destroy -target=module.parser` is for the parser.")
+    run = await verified(f"Run:\n\n```\nterraform destroy\n```\n{after}", source)
+    assert "Run:" not in run.answer.text
+    assert "```" not in run.answer.text
+
+
+COMMANDS = """
+```
+kubectl get pods -n prod -l "app=parser" --watch
+```
+"""
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "kubectl get pods -n prod -l “app=parser” --watch",
+        "kubectl get pods –n prod —l «app=parser» --watch",
+        'kubectl get pods -n prod -l "app=parser" —watch',
+        'kubectl\u00a0get\u202fpods -n prod -l "app=parser" --watch',
+        'ｋｕｂｅｃｔｌ get pods -n prod -l "app=parser" --watch',
+    ],
+    ids=["quotes", "dashes", "long dash", "hard spaces", "wide letters"],
+)
+@pytest.mark.parametrize("code", ["`{}` [1].", "1. Run `{}` [1].", "Run:\n\n```\n{}\n```\n[1]"])
+async def test_a_command_is_shown_in_the_signs_that_a_shell_takes(typed: str, code: str) -> None:
+    run = await verified(code.format(typed), passage(COMMANDS))
+    assert 'kubectl get pods -n prod -l "app=parser" --watch' in run.answer.text
+
+
+async def test_signs_that_a_passage_has_in_its_code_stay() -> None:
+    source = passage("The banner says `“Ready” – all green`.")
+    run = await verified("It says `“Ready” – all green` [1].", source)
+    assert run.answer.text == "It says `“Ready” – all green` [1]."
 
 
 async def test_a_heading_over_nothing_goes() -> None:

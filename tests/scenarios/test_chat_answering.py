@@ -81,6 +81,27 @@ async def test_tg_24_a_reply_to_an_old_answer_goes_on_from_there(a_team: OpenTea
         assert "137" not in bot.traces[-1].resolved
 
 
+@pytest.mark.parametrize(
+    ("question", "quote"),
+    [
+        ("which port does billing use? my db is postgres://app:S3cretPw@db/x", ""),
+        ("which port does billing use, does password=S3cretPw work there?", ""),
+        ("какой порт у billing? пароль: S3cretPw", ""),
+        ("which port does it use?", "billing failed: login with postgres://app:S3cretPw@db/x"),
+    ],
+)
+async def test_sc_11_a_secret_in_a_question_reaches_no_model_and_no_answer(
+    a_team: OpenTeam, question: str, quote: str
+) -> None:
+    model = ScriptedModel(default="Billing listens on port 8081 [1].")
+    bot = Bot(machine(await a_team(DOCS), model=model))
+    await bot.let_in(GROUP)
+    seen = await bot.says(ANN, question, GROUP, quote=quote)
+    again = await bot.says(ANN, "and how do I restart it?", GROUP)
+    assert "S3cretPw" not in seen.shown + again.shown + prompt_text(model.prompts)
+    assert not [trace for trace in bot.traces if "S3cretPw" in repr(trace)]
+
+
 async def test_tg_24_a_quoted_message_gives_no_rights(a_team: OpenTeam) -> None:
     """TG-24: an admin's words, quoted by somebody else, are context and not authority."""
     bot = Bot(machine(await a_team(DOCS)))

@@ -270,3 +270,51 @@ async def test_lm_10_reasoning_that_a_template_opened_is_no_part_of_the_answer(
     chat.is_answered()
     chat.cites(document)
     assert chat.answer.text == reply
+
+
+# A reply that ends at its length limit
+
+
+@BOTH
+async def test_an_answer_that_was_cut_ends_with_a_whole_statement_and_says_so(
+    a_team: OpenTeam, serve: Serve, question: str, reply: str, document: str
+) -> None:
+    model, server = await serve(Say(f"{reply} Then `systemctl stop", finish="length"))
+    chat = (await a_team(DOCS)).chat(model=model)
+    await chat.says(question)
+    chat.is_answered()
+    chat.cites(document)
+    assert chat.answer.text == reply
+    assert chat.answer.notes == ("cut_answer",)
+    assert "systemctl stop" not in chat.text
+    assert len(server.requests) == 1
+
+
+async def test_a_reply_that_says_nothing_whole_before_its_limit_leaves_quotations(
+    a_team: OpenTeam, serve: Serve
+) -> None:
+    model, _ = await serve(Say("To restart the", finish="length"))
+    chat = (await a_team(DOCS)).chat(model=model)
+    await chat.says(PARSER)
+    chat.is_answered()
+    chat.sees("systemctl restart parser")
+
+
+# An answer that is none
+
+
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        (PARSER, "The provided documents do not contain information about that [1]."),
+        (RELEASE, "В предоставленных документах нет информации об этом [1]."),
+    ],
+    ids=["en", "ru"],
+)
+async def test_an_admission_with_a_mark_is_not_told_as_an_answer(
+    a_team: OpenTeam, serve: Serve, question: str, reply: str
+) -> None:
+    model, _ = await serve(default=Say(reply))
+    chat = (await a_team(DOCS)).chat(model=model)
+    await chat.says(question)
+    chat.is_refused()

@@ -128,6 +128,17 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
+class Body:
+    """Exactly these bytes, under any content type."""
+
+    content: bytes
+    type: str = "text/event-stream"
+
+    async def answer(self, request: Request, http: web.Request) -> web.StreamResponse:
+        return web.Response(body=self.content, headers={"content-type": self.type})
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """A web page with status 200, as a wrong address gives."""
 
