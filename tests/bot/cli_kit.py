@@ -65,7 +65,7 @@ class Belay:
         return Belay(self.home, {**self.settings, **named})
 
     def copy(self, home: Path) -> Belay:
-        """The same index in another place, so that a test may change it; nothing was asked there."""
+        """The same index in another place, for a test to change; nothing was asked there."""
         shutil.copytree(self.home, home, ignore=shutil.ignore_patterns("audit.db*"))
         return Belay(home, self.settings)
 

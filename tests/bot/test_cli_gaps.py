@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -27,7 +27,7 @@ def belay(tmp_path: Path) -> Belay:
         home,
         PURGE,
         replace(PURGE, question_id="1", person="slack:U2", question="purge rabbitmq"),
-        replace(PURGE, question_id="2", person="telegram:4711", at=NOW,
+        replace(PURGE, question_id="2", person="telegram:4711", at=datetime.now(UTC),
                 place=Place("telegram", "4711"), question="как очистить очередь rabbitmq"),
         ASKED,
     )  # fmt: skip
