@@ -62,13 +62,27 @@ def _english_function_words() -> frozenset[str]:
 
 
 def normalise(text: str) -> str:
-    """NFC, no NUL and no zero-width or direction marks, line breaks as "\\n"."""
-    text = unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n")
-    return "".join(ch for ch in text if ch not in _INVISIBLE and not "\ud800" <= ch <= "\udfff")
+    """NFC, no NUL and no zero-width or direction marks, line breaks as "\\n".
+
+    Hyphens and blanks by which a text processor forbids or allows a line break are plain ones:
+    who copies `kubectl\\u00a0drain` gets no command, who types db-orders-02 means its line.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.isascii():
+        return text.replace("\x00", "")
+    return unicodedata.normalize("NFC", _ODD.sub(_plain, text))
 
 
-_INVISIBLE = frozenset(
-    "\x00\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u202a\u202b\u202c\u202d\u202e"
+def _plain(match: re.Match[str]) -> str:
+    """Blanks that indent a line stay: four plain ones would make code of it."""
+    return match["indent"] or _BREAKING.get(match.group(), "")
+
+
+_BREAKING = {"\u2010": "-", "\u2011": "-", "\u00a0": " ", "\u2007": " ", "\u202f": " "}
+_ODD = re.compile(
+    "(?P<indent>^[\u00a0\u2007\u202f]+)|[\x00\u00ad\u200b-\u200f\u2060\ufeff\u202a-\u202e"
+    "\ud800-\udfff\u2010\u2011\u00a0\u2007\u202f]",
+    re.MULTILINE,
 )
 
 
