@@ -7,6 +7,7 @@ fence is a fence again and each piece of a table has its header.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -17,6 +18,12 @@ from graph.model import Language
 from graph.text import has_words, passage_language
 
 _TABLE_HEAD = 2  # lines: the header and the rule below it
+_ENDS = (  # of records, sentences, words and values: where a line is cut, best first
+    re.compile(r"[}\])];?,\s*(?=[{\[(\"'])|\);\s*(?=[A-Z])"),
+    re.compile(r"(?<=[\w ][\w)\]`%])[.!?…][\"»”)]?\s+(?=[^\W\d_a-zа-яё]|[\"«“(`*])|;\s+"),
+    re.compile(r"\s+"),
+    re.compile(r"[,;&|]+"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,15 +267,17 @@ def _runs(
 
 
 def _slices(line: str, size: int) -> Iterator[str]:
-    """Parts of a line, cut at the last blank of each stretch, or anywhere when it has none."""
+    """Parts of a line, cut where a reader would: no half of a sentence says what the whole says,
+    and no half of a record whose value that is."""
     start = 0
-    while start < len(line):
-        end = min(start + size, len(line))
-        if end < len(line):
-            blank = line.rfind(" ", start + size * 3 // 4, end)
-            end = blank + 1 if blank > 0 else end
+    while len(line) - start > size:
+        window = line[start + size // 2 : start + size]
+        ends = (next(reversed([m.end() for m in mark.finditer(window)]), 0) for mark in _ENDS)
+        end = start + size // 2 + (next(filter(None, ends), 0) or len(window))
         yield line[start:end]
         start = end
+    if start < len(line):
+        yield line[start:]
 
 
 def _text(outline: Outline, start: int, end: int) -> str:

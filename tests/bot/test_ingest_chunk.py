@@ -212,6 +212,28 @@ def test_one_endless_line_is_cut_by_characters(path: str) -> None:
     assert {chunk.lines for chunk in found} == {(1, 1)}
 
 
+def test_a_long_paragraph_on_one_line_is_cut_between_sentences() -> None:
+    said = [
+        f"Never restart node {n} by hand, e.g. at night, without a word to team {n}."
+        for n in range(200)
+    ]
+    found = cut("# Rules\n\n" + " ".join(said), "rules.md")
+    assert len(found) > 3
+    assert all(sum(sentence in chunk.text for chunk in found) == 1 for sentence in said)
+
+
+@pytest.mark.parametrize("blank", ["", " "])
+def test_no_record_of_one_line_is_cut(blank: str) -> None:
+    """A port under the name of another host would be a wrong answer."""
+    pairs = [
+        f'"host-{n}":{blank}{{"port":{blank}{8000 + n},{blank}"rack":{blank}{n}}}'
+        for n in range(300)
+    ]
+    found = cut("{" + f",{blank}".join(pairs) + "}", "hosts.json")
+    assert len(found) > 3
+    assert all(sum(pair in chunk.text for chunk in found) == 1 for pair in pairs)
+
+
 def test_hostile_markdown_is_read_in_time() -> None:
     """IN-17: nesting, unclosed marks and endless tables."""
     for text in (
