@@ -59,8 +59,12 @@ def _stray_quote(lines: list[str], delimiter: str) -> int:
 
 
 def _rows(lines: list[str], delimiter: str, above: int, *, quoted: bool = True) -> Iterator[Row]:
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, quoting=quoting)
+    text = (f"{line}\n" for line in lines)
+    reader = (
+        csv.reader(text, delimiter=delimiter)
+        if quoted
+        else csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    )
     start = 1
     for cells in reader:
         yield Row(tuple(cells), f"L{start + above}")
