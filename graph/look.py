@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from graph import slang, spelling, translit
+from graph import compounds, slang, spelling, translit
 from graph.environment import asked_environments, spelt_together
 from graph.idf import idf
 from graph.lexicon import Lexicon
@@ -57,7 +57,11 @@ async def look(
     """
     pairs = asked_words(spelt_together(text), profile.statistics)
     near = await _near_words(pairs, profile, lexicon) if vector is not None else {}
-    words = tuple(_word(low, item, near.get(low, {}), profile) for low, item in pairs)
+    joined = compounds.together(text, profile.statistics)
+    words = tuple(
+        _word(low, item, near.get(low, {}), profile, joined.get(low, frozenset()))
+        for low, item in pairs
+    )
     wholes = _wholes(text, pairs, profile.statistics)
     return QuestionView(
         text=text,
@@ -156,17 +160,20 @@ def _rows(vocabulary: Vocabulary) -> dict[str, int]:
     return {item: row for row, item in enumerate(vocabulary.stems)}
 
 
-def _word(low: str, item: str, near: NearWords, profile: Profile) -> Word:
+def _word(low: str, item: str, near: NearWords, profile: Profile, joined: frozenset[str]) -> Word:
     statistics = profile.statistics
     known = statistics.known(item)
     own = script(low)
-    spelt = [] if known or statistics.known("=" + low) else _respelt(item, own, profile)
+    written = known or statistics.known("=" + low)
+    halves = joined if written else joined | compounds.apart(low, statistics)
+    spelt = [] if written or halves else _respelt(item, own, profile)
     reach: dict[Language, tuple[tuple[str, float], ...]] = {}
     for language in LANGUAGES:
         found = {item: 1.0}
         if statistics.known("=" + low):
             found["=" + low] = 1.0
         found.update((other, spelling.WORTH) for other in spelt)
+        found.update((other, compounds.WORTH) for other in halves - {item})
         found.update((other, slang.WORTH) for other in slang.alike(item))
         if language != own:
             found.update((other, translit.WORTH) for other in _respelt_across(low, profile))

@@ -23,6 +23,8 @@ FILES = {
     "backup.md": "# Backups\n\nThe backup of the database is copied to cold storage at night.\n",
     "errors.md": "# Errors\n\nERR-4417 is a declined card.\n",
     "kube.md": "# Cluster\n\nThe k8s cluster has three nodes. Drain a node before its upgrade.\n",
+    "words.md": "# Rollback\n\nThe login timeout is short. Fail over by hand, then set up the web"
+    "hook.\n",
     "ru.md": "# Сертификаты\n\nСертификат шлюза выпускают заново за неделю до срока.\n",
 }
 
@@ -87,6 +89,15 @@ async def test_at_most_three_translations(shelf: Shelf) -> None:
         ("upgrade the k8s", "k8s", "=k8s"),
         ("обновить кубер", "кубер", "=k8s"),
         ("drian a node", "drian", "drain"),  # a slip
+        ("how to roll back", "roll", "rollback"),  # written together
+        ("we rolled back", "rolled", "rollback"),
+        ("a roll-back", "roll", "rollback"),
+        ("when did they log in", "log", "login"),
+        ("where is the back up", "back", "backup"),
+        ("the web hook", "hook", "webhook"),
+        ("the time-out of it", "time", "timeout"),
+        ("start the failover", "failover", "fail"),
+        ("what is the setup", "setup", "set"),
     ],
 )
 async def test_a_word_is_cut_as_the_documents_cut_it(
@@ -96,6 +107,13 @@ async def test_a_word_is_cut_as_the_documents_cut_it(
     view = await seen(shelf, typed)
     assert (written if written.startswith("=") else stem(written)) in reached(view, word)
     assert not view.unknown
+
+
+async def test_words_that_only_stand_side_by_side_are_no_compound(shelf: Shelf) -> None:
+    view = await seen(shelf, "roll the back of it, log what is in, web. Hook")
+    assert not {"rollback", "login", "webhook"} & {
+        name for word in view.words for pairs in word.reach.values() for name, _ in pairs
+    }
 
 
 @pytest.mark.parametrize(
