@@ -40,6 +40,8 @@ _CALENDAR = re.compile(  # dates are written in many ways; a missing month names
     re.IGNORECASE,
 )
 _LETTERS = re.compile(r"[^\W\d_]{2}")
+_NUMBERED = re.compile(r"[^\W\d_][\w.:/-]*?\d{2,}")
+_NUMBERS = re.compile(r"\d+")
 _LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
 
 
@@ -284,9 +286,20 @@ def _is_name(word: str, starts_sentence: bool, language: Language) -> bool:
 
 
 def tokens_of(name: str) -> tuple[str, ...]:
-    """The tokens by which a document would mention `name`: whole, its telling pieces, slang."""
+    """The tokens by which a document would mention `name`: whole, its telling pieces, slang.
+
+    Of a numbered name the number tells: a page of ERR-4417 says nothing of ERR-4418.
+    """
     low = fold(name)
     pieces = [stem(fold(piece)) for piece in parts(name) if fold(piece) not in stop_words()]
-    found = ["=" + low, stem(low), *(item for item in pieces if not item.isdigit())]
+    telling = [item for item in pieces if not item.isdigit()]
+    if is_numbered(name):
+        telling = [max(reversed(_NUMBERS.findall(name)), key=len)]
+    found = ["=" + low, stem(low), *telling]
     found += sorted({other for item in found for other in slang.alike(item)})
     return tuple(dict.fromkeys(found))
+
+
+def is_numbered(name: str) -> bool:
+    """True for ERR-4418, db-77 and WB5031: one of a series, told from the others by its number."""
+    return bool(_NUMBERED.fullmatch(name))

@@ -10,7 +10,7 @@ import pytest
 
 from graph.idf import REFERENCE, idf, stretch
 from graph.lexicon import Lexicon
-from graph.look import look
+from graph.look import look, tokens_of
 from graph.profile import Profile, Statistics
 from graph.slang import alike
 from graph.terms import term_hashes
@@ -234,3 +234,21 @@ async def test_the_profile_survives_being_read_back(shelf: Shelf) -> None:
     again = Profile.from_bytes(profile.to_bytes())
     view = await look("где бэкап", "ru", again, Lexicon(builtin()), np.zeros(512, np.float32))
     assert "backup" in reached(view, "бэкап")
+
+
+@pytest.mark.parametrize(
+    ("name", "mentions"),
+    [
+        ("ERR-4418", {"=err-4418", "err-4418", "4418"}),
+        ("WB5031", {"=wb5031", "wb5031", "5031"}),
+        ("CVE-2024-12345", {"=cve-2024-12345", "cve-2024-12345", "12345"}),
+    ],
+)
+def test_rt_14_a_numbered_name_is_mentioned_by_its_number(name: str, mentions: set[str]) -> None:
+    """RT-14: a page of ERR-4417 is none of ERR-4418."""
+    assert set(tokens_of(name)) == mentions
+
+
+@pytest.mark.parametrize("name", ["KubePodCrashLooping", "k8s", "24-hour", "SEV1", "db-7-replica"])
+def test_other_names_are_mentioned_by_their_words(name: str) -> None:
+    assert any(item.isalpha() for item in tokens_of(name))
