@@ -37,12 +37,17 @@ _TABLE = frozenset({"table"})
 
 _DEEPEST = 100  # elements inside others; what is nested deeper is not read by its form anyway
 _NAMES = "|".join(sorted(_ENDS_PARAGRAPH | _ENDED_BY.keys(), key=len, reverse=True))
+_NO_DECLARATION = re.compile(r"<!(?!--|\[(?:CDATA\[|(?:if|else|endif)\b)|doctype\b)", re.IGNORECASE)
 _TAG = re.compile(rf"<!--|<(?P<raw>script|style|textarea)\b|<(?P<end>/?)(?P<name>{_NAMES})"
                   r"(?=[\s>/])[^<>]*>", re.IGNORECASE)  # fmt: skip
 
 
 def closed(page: str) -> str:
-    """`page` with these end tags; lines keep their numbers."""
+    """`page` with these end tags; lines keep their numbers.
+
+    A declaration that HTML does not know is text: Python's parser gives the page up.
+    """
+    page = _NO_DECLARATION.sub("&lt;!", page)
     written: list[str] = []
     stack: list[str] = []
     position = 0

@@ -136,7 +136,10 @@ def _markdown(text: str, html: Converter | None) -> Parsed:
     plain = with_footnotes(without_comments(common_markdown(text)))
     if html is None:
         return Parsed(outline(plain))
-    return Parsed(outline(*plain_blocks(plain, lambda block: html(block).markdown)))
+    try:
+        return Parsed(outline(*plain_blocks(plain, lambda block: html(block).markdown)))
+    except ConversionFailed:
+        return Parsed(outline(plain))
 
 
 def _converted(text: str, converter: Converter) -> Parsed:

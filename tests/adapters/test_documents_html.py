@@ -111,3 +111,10 @@ def test_hostile_tags_are_closed_in_time(tags: str) -> None:
     first, _, then = tags.partition("|")
     page = first * 50_000 + then * 50_000
     assert closed(page).count(first) == 50_000
+
+
+@pytest.mark.parametrize(
+    "mark", ["<![x", "<![", "<!x>", "<![if !supportLists]>", "<![CDATA[", "<!", "<?x"]
+)
+def test_no_declaration_costs_the_page(mark: str) -> None:
+    assert "pay-gw" in convert(f"<h1>pay-gw</h1><p>{mark} words</p>").markdown
