@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from bot.ingest.markdown import Block, Kind
+from bot.ingest.nesting import is_nested, keys_above
 from bot.ingest.sections import THIN, Outline, Section
 from graph.model import Language
 from graph.text import has_words, passage_language
@@ -235,9 +236,12 @@ def _frame(outline: Outline, block: Block, limits: ChunkLimits, caption: str) ->
 def _cut(outline: Outline, block: Block, limits: ChunkLimits, frame: _Frame) -> Iterator[_Atom]:
     """Pieces of at most the target size, cut at line ends; only a longer line is cut inside."""
     budget = limits.target - len(frame.above) - len(frame.below) - 2
+    code = outline.lines[block.start] if block.kind is Kind.FENCE else outline.fence or ""
+    nested = is_nested(code)
     for start, end, body in _runs(outline.lines, frame.start, frame.end, budget):
         if body.strip():
-            text = "\n".join(part for part in (frame.above, body, frame.below) if part)
+            keys = keys_above(outline.lines, frame.start, start) if nested else ""
+            text = "\n".join(part for part in (frame.above, keys, body, frame.below) if part)
             yield _Atom(
                 block.kind,
                 block.start if start == frame.start else start,
