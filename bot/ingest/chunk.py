@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from bot.ingest.markdown import Block, Kind
-from bot.ingest.nesting import is_nested, keys_above
+from bot.ingest.nesting import Keys, is_nested, stretches
 from bot.ingest.sections import THIN, Outline, Section
 from graph.model import Language
 from graph.text import has_words, passage_language
@@ -63,6 +63,7 @@ class _Piece:
     end: int
     text: str
     bare: bool = False  # nothing but a heading
+    apart: bool = False
 
     @property
     def size(self) -> int:
@@ -77,6 +78,7 @@ class _Atom:
     start: int
     end: int
     text: str
+    apart: bool = False  # shares no chunk with another piece of its block
 
 
 def chunks(outline: Outline, limits: ChunkLimits) -> list[ChunkText]:
@@ -105,6 +107,8 @@ def _fits(group: Sequence[_Piece], piece: _Piece, limits: ChunkLimits) -> bool:
     size = sum(member.size for member in group)
     if all(member.bare for member in group):
         return size + piece.size <= limits.hard
+    if group[-1].apart:
+        return False
     opens_part = piece.section.level == 1 and piece.start == piece.section.start
     return not opens_part and size < limits.small and size + piece.size <= limits.target
 
@@ -149,14 +153,14 @@ def _full(current: Sequence[_Atom], atom: _Atom, limits: ChunkLimits) -> bool:
     size = sum(len(item.text) for item in current) + len(atom.text)
     if all(item.kind is Kind.HEADING for item in current):
         return size > limits.hard
-    return size > limits.target
+    return size > limits.target or (current[-1].apart and atom.apart)
 
 
 def _piece(section: Section, atoms: Sequence[_Atom]) -> _Piece:
     text = atoms[0].text
     for atom in atoms[1:]:
         text += ("\n" if atom.kind is Kind.CONTAINER else "\n\n") + atom.text
-    return _Piece(section, atoms[0].start, atoms[-1].end, text.strip("\n"))
+    return _Piece(section, atoms[0].start, atoms[-1].end, text.strip("\n"), apart=atoms[-1].apart)
 
 
 def _overlap(outline: Outline, last: _Atom, following: _Atom, limits: ChunkLimits) -> list[_Atom]:
@@ -237,17 +241,16 @@ def _cut(outline: Outline, block: Block, limits: ChunkLimits, frame: _Frame) -> 
     """Pieces of at most the target size, cut at line ends; only a longer line is cut inside."""
     budget = limits.target - len(frame.above) - len(frame.below) - 2
     code = outline.lines[block.start] if block.kind is Kind.FENCE else outline.fence or ""
-    nested = is_nested(code)
-    for start, end, body in _runs(outline.lines, frame.start, frame.end, budget):
-        if body.strip():
-            keys = keys_above(outline.lines, frame.start, start) if nested else ""
-            text = "\n".join(part for part in (frame.above, keys, body, frame.below) if part)
-            yield _Atom(
-                block.kind,
-                block.start if start == frame.start else start,
-                block.end if end == frame.end else end,
-                text,
-            )
+    lines, nested = outline.lines, is_nested(code)
+    whole = frame.start, frame.end
+    keys = Keys(lines, *whole) if nested else None
+    for stretch in stretches(lines, *whole, budget) if nested else [whole]:
+        for start, end, body in _runs(lines, *stretch, budget):
+            if body.strip():
+                above = keys.above(start) if keys else ""
+                text = "\n".join(one for one in (frame.above, above, body, frame.below) if one)
+                first = block.start if start == frame.start else start
+                yield _Atom(block.kind, first, block.end if end == frame.end else end, text, nested)
 
 
 def _runs(

@@ -237,6 +237,13 @@ def test_no_record_of_one_line_is_cut(blank: str) -> None:
     assert all(sum(pair in chunk.text for chunk in found) == 1 for pair in pairs)
 
 
+def test_deep_nesting_is_cut_in_time() -> None:
+    text = "\n".join(" " * (n % 900) + f"key{n}:" for n in range(2000))
+    found = cut(text, "deep.yaml")
+    assert max(len(chunk.text) for chunk in found) <= LIMITS.hard
+    assert all(any(f"key{n}:" in chunk.text for chunk in found) for n in range(0, 2000, 100))
+
+
 def nested(language: str) -> str:
     """Three environments with the same services and other ports."""
     places = {
@@ -261,6 +268,7 @@ def test_rt_16_each_piece_of_nested_data_has_the_keys_above_it(language: str, pa
     for chunk in found:
         places = [line.strip(' ":{') for line in chunk.text.split("\n")]
         ports = [int(port) for port in re.findall(r"port\W+(\d+)", chunk.text)]
+        assert len({port // 1000 for port in ports}) <= 1
         for place, first in (("prod", 8000), ("staging", 9000), ("test", 7000)):
             assert (place in places) == any(first <= port < first + 60 for port in ports)
         assert max(len(chunk.text) for chunk in found) <= LIMITS.hard
