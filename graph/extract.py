@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 from graph.blocks import blocks, join
@@ -250,8 +251,28 @@ def _shown(quote: _Quote, view: QuestionView, passage: Passage) -> str:
         return _marked_item(unit.text, mark)
     title = (*passage.heading, *unit.heading)[-1:] or (passage.title,)
     lead = unit.lead.rstrip() or f"{escaped(label(title[0])) or passage.document}:"
-    before = f"{_MORE}\n\n" if unit.shape is Shape.PROCEDURE and _step(unit.text) > 1 else ""
-    return f"{_marked(lead, mark)}\n\n{before}{_bounded(unit.text)}"
+    text = _from_asked_step(unit.text, view, passage.language)
+    before = f"{_MORE}\n\n" if unit.shape is Shape.PROCEDURE and _step(text) > 1 else ""
+    return f"{_marked(lead, mark)}\n\n{before}{_bounded(text)}"
+
+
+def _from_asked_step(text: str, view: QuestionView, language: Language) -> str:
+    """A procedure that will be cut, from the step that was asked for if that would be cut off."""
+    if len(text) <= _PROCEDURE_LENGTH:
+        return text
+    found = list(blocks(text))
+    starts = [
+        at
+        for at, block in enumerate(found)
+        if _STEP.match(block.text) and not block.text[:1].isspace()
+    ]
+    steps = [join(found[start:end]) for start, end in pairwise((*starts, len(found)))]
+    if not steps:
+        return text
+    covered = [view.coverage(tokens(step), language) for step in steps]
+    asked = max(range(len(steps)), key=covered.__getitem__)
+    shown = len(join(found[: (*starts, len(found))[asked + 1]])) <= _PROCEDURE_LENGTH
+    return text if shown else join(found[starts[asked] :])
 
 
 def _continues(unit: Unit, passage: Passage, other: Passage) -> bool:

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from graph import slang, spelling, translit
+from graph import compounds, slang, spelling, translit
 from graph.environment import asked_environments, spelt_together
 from graph.idf import idf
 from graph.lexicon import Lexicon
@@ -40,6 +40,8 @@ _CALENDAR = re.compile(  # dates are written in many ways; a missing month names
     re.IGNORECASE,
 )
 _LETTERS = re.compile(r"[^\W\d_]{2}")
+_NUMBERED = re.compile(r"[^\W\d_][\w.:/-]*?\d{2,}")
+_NUMBERS = re.compile(r"\d+")
 _LETTERS_OR_DIGITS = re.compile(r"[^\W\d_]+|\d+")
 
 
@@ -57,7 +59,11 @@ async def look(
     """
     pairs = asked_words(spelt_together(text), profile.statistics)
     near = await _near_words(pairs, profile, lexicon) if vector is not None else {}
-    words = tuple(_word(low, item, near.get(low, {}), profile) for low, item in pairs)
+    joined = compounds.together(text, profile.statistics)
+    words = tuple(
+        _word(low, item, near.get(low, {}), profile, joined.get(low, frozenset()))
+        for low, item in pairs
+    )
     wholes = _wholes(text, pairs, profile.statistics)
     return QuestionView(
         text=text,
@@ -156,17 +162,20 @@ def _rows(vocabulary: Vocabulary) -> dict[str, int]:
     return {item: row for row, item in enumerate(vocabulary.stems)}
 
 
-def _word(low: str, item: str, near: NearWords, profile: Profile) -> Word:
+def _word(low: str, item: str, near: NearWords, profile: Profile, joined: frozenset[str]) -> Word:
     statistics = profile.statistics
     known = statistics.known(item)
     own = script(low)
-    spelt = [] if known or statistics.known("=" + low) else _respelt(item, own, profile)
+    written = known or statistics.known("=" + low)
+    halves = joined if written else joined | compounds.apart(low, statistics)
+    spelt = [] if written or halves else _respelt(item, own, profile)
     reach: dict[Language, tuple[tuple[str, float], ...]] = {}
     for language in LANGUAGES:
         found = {item: 1.0}
         if statistics.known("=" + low):
             found["=" + low] = 1.0
         found.update((other, spelling.WORTH) for other in spelt)
+        found.update((other, compounds.WORTH) for other in halves - {item})
         found.update((other, slang.WORTH) for other in slang.alike(item))
         if language != own:
             found.update((other, translit.WORTH) for other in _respelt_across(low, profile))
@@ -277,9 +286,20 @@ def _is_name(word: str, starts_sentence: bool, language: Language) -> bool:
 
 
 def tokens_of(name: str) -> tuple[str, ...]:
-    """The tokens by which a document would mention `name`: whole, its telling pieces, slang."""
+    """The tokens by which a document would mention `name`: whole, its telling pieces, slang.
+
+    Of a numbered name the number tells: a page of ERR-4417 says nothing of ERR-4418.
+    """
     low = fold(name)
     pieces = [stem(fold(piece)) for piece in parts(name) if fold(piece) not in stop_words()]
-    found = ["=" + low, stem(low), *(item for item in pieces if not item.isdigit())]
+    telling = [item for item in pieces if not item.isdigit()]
+    if is_numbered(name):
+        telling = [max(reversed(_NUMBERS.findall(name)), key=len)]
+    found = ["=" + low, stem(low), *telling]
     found += sorted({other for item in found for other in slang.alike(item)})
     return tuple(dict.fromkeys(found))
+
+
+def is_numbered(name: str) -> bool:
+    """True for ERR-4418, db-77 and WB5031: one of a series, told from the others by its number."""
+    return bool(_NUMBERED.fullmatch(name))

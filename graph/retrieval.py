@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from graph.errors import EmbedderError, IndexEmpty, StoreError
-from graph.look import look, telling_words, tokens_of
+from graph.look import is_numbered, look, telling_words, tokens_of
 from graph.model import Language, Ranked, Scope
 from graph.policy import Policy
 from graph.ports import Candidate, Retriever, Search, Vector
@@ -194,6 +194,8 @@ async def _within(
 
 
 def _stand_ins(name: str, view: QuestionView) -> frozenset[str]:
+    if is_numbered(name):  # another word for "err" is none for ERR-4418
+        return frozenset()
     pieces = {fold(name), *(fold(piece) for piece in parts(name))}
     return frozenset().union(*(word.stand_ins() for word in view.words if word.text in pieces))
 

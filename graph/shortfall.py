@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 from graph.blocks import blocks, sentences
 from graph.marks import used, without_marks
+from graph.mentions import is_telling
 from graph.model import Passage, Ranked
 from graph.text import content_words, fold, tokens
 from graph.unwritten import unwritten_section
@@ -23,6 +24,16 @@ HARDLY_COVERED = 0.3  # coverage of the best passage under which it is about som
 _QUOTED = re.compile(r"[\"“«„]([^\"“”«»„]{4,200})[\"”»“]")
 _YEAR = re.compile(r"(?<![\w.\-/])(?:19|20)\d\d(?![\w/]|[.\-]\d)")
 _CODE = re.compile(r"(?<![\w\-./])[A-Za-zА-Яа-яЁё]{1,3}-?\d{1,2}(?![\w\-/]|\.\d)")
+_NUMBER = r"(?:v|version |версии |верси[яю] )?(\d+(?:\.\d+)*)"
+_EDITION = re.compile(  # a name and its number, and no amount of something
+    rf"(?<![\w./-])([^\W\d_][\w+#-]*)[ ]{_NUMBER}(?![\w%]|[ ]?%)"
+    r"(?=\W*(?:$|[?!.,;:)\n]|(?:on|in|at|to|from|for|with|and|or|is|are|на|в|и|или|с|для|до)\b))",
+    re.IGNORECASE,
+)
+_OPEN_QUESTION = re.compile(
+    r"\b(?:how|what|where|when|which|who|why|как|что|где|когда|какой|какая|какие|кто|почему)\b",
+    re.IGNORECASE,
+)
 _THING = re.compile(
     r"\b(?:where|what|which)(?:'s|\s+(?:is|are|was|were))\s+(?:(?:the|a|an|our|my)\s+)?([a-z-]+)",
     re.IGNORECASE,
@@ -115,6 +126,7 @@ def _missing(view: QuestionView, passages: Sequence[Passage]) -> list[str]:
         *_missing_titles(view, passages),
         *_missing_years(view, passages),
         *_missing_codes(view, passages),
+        *_missing_editions(view, passages),
         *_missing_settings(view, passages),
         *(word for word in _THING.findall(view.text) if fold(word) in view.unknown),
     ]
@@ -194,6 +206,24 @@ def _missing_settings(view: QuestionView, passages: Sequence[Passage]) -> list[s
     """Settings and metrics whose value is asked for and that no cited passage names."""
     held = fold(" ".join(map(_all_of, passages)))
     return [name for name in _SETTING.findall(view.text) if fold(name) not in held]
+
+
+def _missing_editions(view: QuestionView, passages: Sequence[Passage]) -> list[str]:
+    """What the question names with a number (PostgreSQL 15, error 502), where the cited passages
+    speak of its namesakes with other numbers only. Whether it is so may be asked of any."""
+    if not _OPEN_QUESTION.search(view.text):
+        return []
+    missing: list[str] = []
+    for match in _EDITION.finditer(view.text):
+        name, number = match.groups()
+        numbered = re.compile(rf"(?<!\w){re.escape(name)}[ ]{_NUMBER}", re.IGNORECASE)
+        texts = [_all_of(item) for item in passages]
+        others = {found[1] for text in texts for found in numbered.finditer(text)}
+        said = re.compile(rf"(?<![\w.])v?{re.escape(number)}(?!\w)")
+        within = any(number.startswith(f"{other}.") for other in others)
+        if is_telling(name) and others and not within and not any(map(said.search, texts)):
+            missing.append(match.group())
+    return missing
 
 
 def _series(code: str) -> str:

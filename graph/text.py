@@ -63,21 +63,32 @@ def _english_function_words() -> frozenset[str]:
 
 def normalise(text: str) -> str:
     """NFC, no NUL and nothing that nobody sees (zero-width and direction marks, soft hyphens,
-    tags), line breaks as "\\n"."""
-    text = unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n")
-    return text if text.isascii() and "\0" not in text else text.translate(_INVISIBLE)
+    tags), line breaks as "\\n".
+
+    Hyphens and blanks by which a text processor forbids or allows a line break are plain ones:
+    who copies `kubectl\\u00a0drain` gets no command, who types db-orders-02 means its line.
+    """
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.isascii():
+        return text.replace("\x00", "")
+    return unicodedata.normalize("NFC", _ODD.sub(_plain, text))
 
 
-_INVISIBLE = dict.fromkeys(
-    (
-        *map(ord, "\0\u00ad\u034f\u061c\u115f\u1160\u180e\u3164\ufeff\uffa0"),
-        *range(0x200B, 0x2010),  # zero-width spaces and joiners, direction marks
-        *range(0x202A, 0x202F),
-        *range(0x2060, 0x2070),
-        *range(0xD800, 0xE000),  # halves of characters
-        *range(0xE0000, 0xE0080),  # tags: ASCII that is never drawn
-        *range(0xE0100, 0xE01F0),  # variation selectors, which can spell a text as well
-    )
+def _plain(match: re.Match[str]) -> str:
+    """Blanks that indent a line stay: four plain ones would make code of it."""
+    return match["indent"] or _BREAKING.get(match.group(), "")
+
+
+_BREAKING = {"\u2010": "-", "\u2011": "-", "\u00a0": " ", "\u2007": " ", "\u202f": " "}
+_UNSEEN = (
+    "\x00\u00ad\u034f\u061c\u115f\u1160\u180e\u3164\ufeff\uffa0"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f"  # zero-width spaces and joiners, direction marks
+    "\ud800-\udfff"  # halves of characters
+    "\U000e0000-\U000e007f"  # tags: ASCII that is never drawn
+    "\U000e0100-\U000e01ef"  # variation selectors, which can spell a text as well
+)
+_ODD = re.compile(
+    f"(?P<indent>^[\u00a0\u2007\u202f]+)|[{_UNSEEN}{''.join(_BREAKING)}]", re.MULTILINE
 )
 
 

@@ -19,6 +19,7 @@ from bot.ingest.parse import ConversionFailed, Converted
 _PLAIN = re.compile(
     r"<ac:plain-text-(body|link-body)>\s*<!\[CDATA\[(.*?)\]\]>\s*</ac:plain-text-\1>", re.DOTALL
 )
+_UNKNOWN = re.compile(r"<!\[(?!CDATA\[)")  # the parser gives up a page with such declarations
 _BOXES = {"info": "Info", "note": "Note", "warning": "Warning", "tip": "Tip", "panel": ""}
 _SILENT = frozenset({
     "toc", "children", "pagetree", "attachments", "gallery", "recently-updated", "livesearch",
@@ -31,7 +32,7 @@ _BRUSH = re.compile(r"brush:\s*([\w+#-]+)")
 
 def convert(text: str) -> Converted:
     """The page. Raises ConversionFailed when it is nested too deeply."""
-    soup = BeautifulSoup(_PLAIN.sub(_plain, text), "html.parser")
+    soup = BeautifulSoup(_UNKNOWN.sub("&lt;![", _PLAIN.sub(_plain, text)), "html.parser")
     for selector in _NOISE:
         for element in soup.select(selector):
             element.decompose()

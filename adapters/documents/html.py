@@ -9,6 +9,7 @@ from bs4 import BeautifulSoup
 from bs4.element import NavigableString, Tag
 from markdownify import MarkdownConverter
 
+from adapters.documents.html_tags import closed
 from bot.ingest.frontmatter import Issue
 from bot.ingest.parse import Converted
 
@@ -35,7 +36,7 @@ _BLANK_LINES = re.compile(r"\n{3,}")
 
 def convert(text: str) -> Converted:
     """The main text of a page; without its form when the page is nested too deeply."""
-    soup = BeautifulSoup(_DOCTYPE.sub("", text), "html.parser")
+    soup = BeautifulSoup(closed(_DOCTYPE.sub("", text)), "html.parser")
     title = soup.title.get_text(" ", strip=True) if soup.title else ""
     for element in soup.select(", ".join(_NOISE)):
         element.decompose()
@@ -71,6 +72,8 @@ def arrange(root: Tag) -> None:
         elif table.find_parent(["td", "th"]) is None:
             for inner in table.find_all("table"):
                 _as_words(inner)
+            for part in table.find_all(["tbody", "tfoot"]):
+                part.unwrap()  # the first row of each would be taken for a header
             _square(table)
             _hold_together(table)
     for term in root.find_all("dt"):

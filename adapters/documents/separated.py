@@ -23,11 +23,18 @@ def convert(text: str, max_rows: int, max_columns: int) -> Converted:
     skipped = 1 if lines[0].lower().startswith(_DECLARED) else 0
     delimiter = lines[0][len(_DECLARED) :][:1] if skipped else _delimiter(lines)
     csv.field_size_limit(sys.maxsize)
+    issues = []
     try:
-        rows = list(islice(_rows(lines[skipped:], delimiter or ",", skipped), max_rows + 1))
+        body = lines[skipped:]
+        stray = _stray_quote(body, delimiter or ",")
+        if stray:
+            issues.append(
+                Issue(stray + skipped, "a quotation mark without its end was read as text")
+            )
+        found = _rows(body, delimiter or ",", skipped, quoted=not stray)
+        rows = list(islice(found, max_rows + 1))
     except csv.Error as error:
         raise ConversionFailed("not readable as a table") from error
-    issues = []
     if len(rows) > max_rows:
         rows = rows[:max_rows]
         issues.append(Issue(0, f"rows after the first {max_rows} were not read"))
@@ -39,8 +46,25 @@ def convert(text: str, max_rows: int, max_columns: int) -> Converted:
     return Converted("\n".join(page.lines), issues=tuple(issues), anchors=tuple(page.anchors))
 
 
-def _rows(lines: list[str], delimiter: str, above: int) -> Iterator[Row]:
+def _stray_quote(lines: list[str], delimiter: str) -> int:
+    """The line (from 1) of the record that a quotation mark without its end makes of all that
+    follows; 0 for none."""
     reader = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
+    start, last = 1, 1
+    for _ in reader:
+        start, last = last, reader.line_num + 1
+    swallowed = lines[start - 1 :]
+    odd = sum(line.count('"') for line in swallowed) % 2 == 1
+    return start if odd and any(line.strip() for line in swallowed[1:]) else 0
+
+
+def _rows(lines: list[str], delimiter: str, above: int, *, quoted: bool = True) -> Iterator[Row]:
+    text = (f"{line}\n" for line in lines)
+    reader = (
+        csv.reader(text, delimiter=delimiter)
+        if quoted
+        else csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+    )
     start = 1
     for cells in reader:
         yield Row(tuple(cells), f"L{start + above}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 _WIDE = 500  # characters; a longer header cannot be repeated with each piece of a table
 _NUMBER = re.compile(r"[-+(]?\s*[\d.,:/\s%€$₽£-]*\d[\d.,:/\s%€$₽£)-]*")
-_CELL = 2000  # characters of one cell
+_CELL = 32_767  # characters of one cell, as many as Excel allows
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bot.app import App, ensure_profile, opened
 from bot.evals.rows import Row
+from bot.ingest.version import CHUNKER_VERSION
 from bot.library import Shelf, sync_shelf
 from bot.progress import Progress
 from bot.settings import Settings
@@ -63,7 +64,9 @@ async def without_documents(settings: Settings, web: CountedWeb) -> AsyncIterato
 
 
 def _key(docs: Path, embedder: str) -> str:
-    return hashlib.blake2b(f"{docs.resolve()}|{embedder}".encode(), digest_size=6).hexdigest()
+    """Another version makes an index of its own: no command rebuilds one of these."""
+    made_of = f"{docs.resolve()}|{embedder}|{CHUNKER_VERSION}"
+    return hashlib.blake2b(made_of.encode(), digest_size=6).hexdigest()
 
 
 async def ask_all(

@@ -7,16 +7,24 @@ fence is a fence again and each piece of a table has its header.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 from bot.ingest.markdown import Block, Kind
+from bot.ingest.nesting import Keys, is_nested, stretches
 from bot.ingest.sections import THIN, Outline, Section
 from graph.model import Language
 from graph.text import has_words, passage_language
 
 _TABLE_HEAD = 2  # lines: the header and the rule below it
+_ENDS = (  # of records, sentences, words and values: where a line is cut, best first
+    re.compile(r"[}\])];?,\s*(?=[{\[(\"'])|\);\s*(?=[A-Z])"),
+    re.compile(r"(?<=[\w ][\w)\]`%])[.!?…][\"»”)]?\s+(?=[^\W\d_a-zа-яё]|[\"«“(`*])|;\s+"),
+    re.compile(r"\s+"),
+    re.compile(r"[,;&|]+"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,7 @@ class _Piece:
     end: int
     text: str
     bare: bool = False  # nothing but a heading
+    apart: bool = False
 
     @property
     def size(self) -> int:
@@ -69,6 +78,7 @@ class _Atom:
     start: int
     end: int
     text: str
+    apart: bool = False  # shares no chunk with another piece of its block
 
 
 def chunks(outline: Outline, limits: ChunkLimits) -> list[ChunkText]:
@@ -97,6 +107,8 @@ def _fits(group: Sequence[_Piece], piece: _Piece, limits: ChunkLimits) -> bool:
     size = sum(member.size for member in group)
     if all(member.bare for member in group):
         return size + piece.size <= limits.hard
+    if group[-1].apart:
+        return False
     opens_part = piece.section.level == 1 and piece.start == piece.section.start
     return not opens_part and size < limits.small and size + piece.size <= limits.target
 
@@ -141,14 +153,14 @@ def _full(current: Sequence[_Atom], atom: _Atom, limits: ChunkLimits) -> bool:
     size = sum(len(item.text) for item in current) + len(atom.text)
     if all(item.kind is Kind.HEADING for item in current):
         return size > limits.hard
-    return size > limits.target
+    return size > limits.target or (current[-1].apart and atom.apart)
 
 
 def _piece(section: Section, atoms: Sequence[_Atom]) -> _Piece:
     text = atoms[0].text
     for atom in atoms[1:]:
         text += ("\n" if atom.kind is Kind.CONTAINER else "\n\n") + atom.text
-    return _Piece(section, atoms[0].start, atoms[-1].end, text.strip("\n"))
+    return _Piece(section, atoms[0].start, atoms[-1].end, text.strip("\n"), apart=atoms[-1].apart)
 
 
 def _overlap(outline: Outline, last: _Atom, following: _Atom, limits: ChunkLimits) -> list[_Atom]:
@@ -228,15 +240,17 @@ def _frame(outline: Outline, block: Block, limits: ChunkLimits, caption: str) ->
 def _cut(outline: Outline, block: Block, limits: ChunkLimits, frame: _Frame) -> Iterator[_Atom]:
     """Pieces of at most the target size, cut at line ends; only a longer line is cut inside."""
     budget = limits.target - len(frame.above) - len(frame.below) - 2
-    for start, end, body in _runs(outline.lines, frame.start, frame.end, budget):
-        if body.strip():
-            text = "\n".join(part for part in (frame.above, body, frame.below) if part)
-            yield _Atom(
-                block.kind,
-                block.start if start == frame.start else start,
-                block.end if end == frame.end else end,
-                text,
-            )
+    code = outline.lines[block.start] if block.kind is Kind.FENCE else outline.fence or ""
+    lines, nested = outline.lines, is_nested(code)
+    whole = frame.start, frame.end
+    keys = Keys(lines, *whole) if nested else None
+    for stretch in stretches(lines, *whole, budget) if nested else [whole]:
+        for start, end, body in _runs(lines, *stretch, budget):
+            if body.strip():
+                above = keys.above(start) if keys else ""
+                text = "\n".join(one for one in (frame.above, above, body, frame.below) if one)
+                first = block.start if start == frame.start else start
+                yield _Atom(block.kind, first, block.end if end == frame.end else end, text, nested)
 
 
 def _runs(
@@ -260,15 +274,17 @@ def _runs(
 
 
 def _slices(line: str, size: int) -> Iterator[str]:
-    """Parts of a line, cut at the last blank of each stretch, or anywhere when it has none."""
+    """Parts of a line, cut where a reader would: no half of a sentence says what the whole says,
+    and no half of a record whose value that is."""
     start = 0
-    while start < len(line):
-        end = min(start + size, len(line))
-        if end < len(line):
-            blank = line.rfind(" ", start + size * 3 // 4, end)
-            end = blank + 1 if blank > 0 else end
+    while len(line) - start > size:
+        window = line[start + size // 2 : start + size]
+        ends = (next(reversed([m.end() for m in mark.finditer(window)]), 0) for mark in _ENDS)
+        end = start + size // 2 + (next(filter(None, ends), 0) or len(window))
         yield line[start:end]
         start = end
+    if start < len(line):
+        yield line[start:]
 
 
 def _text(outline: Outline, start: int, end: int) -> str:

@@ -16,7 +16,7 @@ def converters_for(suffix: str, text: str, options: SyncOptions) -> Mapping[str,
     """Large texts are converted in the reader's process: a hostile one takes no time here."""
     reader = options.reader
     if reader is None or len(text) <= options.in_process:
-        return options.converters
+        return {name: _guarded(convert) for name, convert in options.converters.items()}
 
     def convert(text: str) -> Converted:
         try:
@@ -25,6 +25,20 @@ def converters_for(suffix: str, text: str, options: SyncOptions) -> Mapping[str,
             raise ConversionFailed(str(error)) from error
 
     return {suffix: convert}
+
+
+def _guarded(converter: Converter) -> Converter:
+    """A file that a parser trips over costs itself, and not the sync."""
+
+    def convert(text: str) -> Converted:
+        try:
+            return converter(text)
+        except ConversionFailed:
+            raise
+        except Exception as error:  # a parser raises whatever it trips over
+            raise ConversionFailed("its markup is broken") from error
+
+    return convert
 
 
 def masking(

@@ -166,7 +166,7 @@ def _load(block: str, mark: str) -> tuple[dict[str, Any] | None, dict[str, int]]
 def _load_toml(block: str) -> tuple[dict[str, Any], dict[str, int]]:
     try:
         values = tomllib.loads(block)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # numbers without end, too
         match = re.search(r"line (\d+)", str(error))
         raise _Unreadable("not valid TOML", int(match.group(1)) if match else 0) from error
     places: dict[str, int] = {}

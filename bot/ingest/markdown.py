@@ -119,6 +119,16 @@ def _partition(tree: Sequence[Block], start: int, end: int) -> tuple[Block, ...]
     return tuple(covered) or (Block(Kind.PROSE, start, end),)
 
 
+def code_lines(text: str) -> frozenset[int]:
+    """The lines (from 0) of the code blocks of `text`."""
+    return frozenset(
+        line
+        for token in parse(text)
+        if token.map and token.type in ("fence", "code_block")
+        for line in range(*token.map)
+    )
+
+
 def plain_title(text: str) -> str:
     """A heading as people read it: no emphasis, no code ticks, links by their text."""
     text = _LINK.sub(r"\1", _ANCHOR.sub("", text))

@@ -17,19 +17,20 @@ from typing import Protocol
 import yaml
 
 from bot.ingest.dialects import common_markdown
+from bot.ingest.footnotes import with_footnotes
 from bot.ingest.formats import CONFIG, MARKDOWN, SUFFIXES, WEB, suffix_of
 from bot.ingest.frontmatter import Issue
+from bot.ingest.html_blocks import plain_blocks
 from bot.ingest.markdown import Block, Kind, plain_title, without_comments
+from bot.ingest.origins import origins
 from bot.ingest.sections import Outline, Section, judge, outline
 from graph.text import normalise
 
 _CHECKED = 1_000_000  # characters; a larger file is not checked for being well-formed
-_LOOKAHEAD = 400  # lines searched for the origin of a converted line
 _YAML_KEY = re.compile(r"""["']?([^\s"'#:\[{&*!|>%@`-][^"':#]{0,80}?)["']?\s*:(?:\s|$)""")
 _JSON_KEY = re.compile(r"""(\s*)"([^"]{1,80})"\s*:""")
 _TOML_TABLE = re.compile(r"\s*\[{1,2}\s*([^\]]{1,80}?)\s*\]{1,2}")
 _CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160))) | {13: " "}
-_WORD = re.compile(r"\w{2,}")
 
 
 class ConversionFailed(Exception):
@@ -93,7 +94,7 @@ def parse(path: str, text: str, converters: Mapping[str, Converter], first_line:
     body = "\n".join([""] * (first_line - 1) + lines[first_line - 1 :])
     suffix = suffix_of(path)
     if suffix in MARKDOWN or (not suffix and PurePosixPath(path).name.upper() == "README"):
-        return Parsed(outline(without_comments(common_markdown(body))))
+        return _markdown(body, converters.get(".html"))
     if suffix in CONFIG:
         return _config(body, CONFIG[suffix])
     if suffix in WEB:
@@ -130,35 +131,26 @@ def _plain(text: str) -> Outline:
     return Outline(tuple(lines), judge([section], lines))
 
 
+def _markdown(text: str, html: Converter | None) -> Parsed:
+    """Markdown without the marks of its dialects; blocks of HTML in it by the converter of HTML."""
+    plain = with_footnotes(without_comments(common_markdown(text)))
+    if html is None:
+        return Parsed(outline(plain))
+    try:
+        return Parsed(outline(*plain_blocks(plain, lambda block: html(block).markdown)))
+    except ConversionFailed:
+        return Parsed(outline(plain))
+
+
 def _converted(text: str, converter: Converter) -> Parsed:
     try:
         converted = converter(text)
     except ConversionFailed as error:
         return Parsed(_plain(text), (Issue(0, f"indexed as plain text: {error}"),))
-    numbers = _origins(converted.markdown.split("\n"), text.split("\n"), converted.first_line - 1)
+    numbers = origins(converted.markdown.split("\n"), text.split("\n"), converted.first_line - 1)
     parsed = outline(converted.markdown, numbers)
     title = plain_title(converted.title)
     return Parsed(replace(parsed, title=parsed.title or title), converted.issues)
-
-
-def _origins(lines: Sequence[str], source: Sequence[str], position: int) -> tuple[int, ...]:
-    """For each converted line the line of the file (from 1) that it most likely comes from.
-
-    Converters keep the order of the words, so a line is looked for below the one found before.
-    """
-    folded = [set(_WORD.findall(line.lower())) for line in source]
-    numbers: list[int] = []
-    for line in lines:
-        words = _WORD.findall(line.lower())[:6]
-        if words:
-            window = range(position, min(position + _LOOKAHEAD, len(source)))
-            needed = set(words[:3])
-            hit = next((index for index in window if needed <= folded[index]), None)
-            if hit is None:
-                hit = next((index for index in window if words[0] in folded[index]), position)
-            position = hit
-        numbers.append(position + 1)
-    return tuple(numbers)
 
 
 def _config(text: str, language: str) -> Parsed:

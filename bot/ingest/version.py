@@ -1,4 +1,4 @@
 """The version of the chunks."""
 
-CHUNKER_VERSION = "2"
+CHUNKER_VERSION = "3"
 """Changes whenever the same document would give other chunks: an older index is then refused."""

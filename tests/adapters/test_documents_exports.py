@@ -102,6 +102,12 @@ def test_macros_are_what_a_reader_sees() -> None:
     assert "toc" not in text
 
 
+def test_an_unknown_declaration_costs_no_page() -> None:
+    assert convert_page("<body><h1>Gate</h1><p><![x and words</p></body>").markdown == (
+        "# Gate\n\n<![x and words"
+    )
+
+
 def entities(*pages: tuple[int, str, int, str], extra: str = "") -> str:
     found = [
         '<object class="Space"><id name="id">9</id><property name="name">Ops</property></object>'

@@ -3,6 +3,7 @@
 import pytest
 
 from adapters.documents import create
+from adapters.documents.html_tags import closed
 from bot.ingest.parse import parse
 
 PAGE = """<!doctype html>
@@ -75,3 +76,45 @@ def test_hopeless_nesting_is_indexed_as_text() -> None:
 )
 def test_what_only_markdown_takes_for_a_mark_stays_text(page: str, markdown: str) -> None:
     assert convert(page).markdown == markdown
+
+
+@pytest.mark.parametrize(
+    ("page", "markdown"),
+    [
+        ("<ul><li>a<li>b<ul><li>c</ul><li>d</ul>", "- a\n- b\n  - c\n- d"),
+        ("<ol><li><p>a<li><p>b</ol>", "1. a\n2. b"),
+        (
+            "<table><tr><th>k<th>v<tr><td>a<td>b<tbody><tr><td>c<td>d</table>",
+            "| k | v |\n| --- | --- |\n| a | b |\n| c | d |",
+        ),
+        ("<dl><dt>RTO<dd>4 h<dt>RPO<dd>1 h</dl>", "**RTO**\n\n4 h\n\n**RPO**\n\n1 h"),
+        ("<p>a<p>b<div>c<p>d</div>e", "a\n\nb\n\nc\n\nd\n\ne"),
+        ("<ul><li>a<!-- <li> --><script>'<li>'</script> b</ul>", "- a b"),
+        (
+            "<table><thead><tr><th>k<tbody><tr><td>a<tbody><tr><td>b<tfoot><tr><td>c</table>",
+            "| k |\n| --- |\n| a |\n| b |\n| c |",
+        ),
+    ],
+)
+def test_end_tags_that_a_page_may_leave_out_are_no_nesting(page: str, markdown: str) -> None:
+    assert convert(page).markdown == markdown
+
+
+def test_a_long_page_without_end_tags_keeps_its_form() -> None:
+    converted = convert("<h2>Log</h2>" + "<p>Then we <b>wait</b>." * 2000)
+    assert converted.issues == ()
+    assert converted.markdown.count("**wait**") == 2000
+
+
+@pytest.mark.parametrize("tags", ["<div>|<td>", "<div>|</li>", "<!--", "<li>", "<table><tr><td>"])
+def test_hostile_tags_are_closed_in_time(tags: str) -> None:
+    first, _, then = tags.partition("|")
+    page = first * 50_000 + then * 50_000
+    assert closed(page).count(first) == 50_000
+
+
+@pytest.mark.parametrize(
+    "mark", ["<![x", "<![", "<!x>", "<![if !supportLists]>", "<![CDATA[", "<!", "<?x"]
+)
+def test_no_declaration_costs_the_page(mark: str) -> None:
+    assert "pay-gw" in convert(f"<h1>pay-gw</h1><p>{mark} words</p>").markdown

@@ -43,6 +43,30 @@ def test_quotes_line_breaks_and_bars_stay_in_their_cell() -> None:
     assert [anchor for _, anchor in converted.anchors][-1] == "L4"
 
 
+def test_a_quotation_mark_without_its_end_swallows_no_rows() -> None:
+    rows = "".join(f"host-{n},{n}\n" for n in range(300))
+    converted = convert_text(f'host,rack\n"a, b",0\n"open,7\n{rows}', 1000, 10)
+    assert rows_of(converted.markdown)[-1][:2] == ["host-299", "299"]
+    assert [(issue.line, issue.message) for issue in converted.issues] == [
+        (3, "a quotation mark without its end was read as text")
+    ]
+
+
+def test_a_value_of_several_lines_at_the_end_is_one_cell() -> None:
+    converted = convert_text('host,note\ndb,"first\nsecond"\n', 100, 10)
+    assert rows_of(converted.markdown)[2:] == [["db", "first second"]]
+    assert converted.issues == ()
+
+
+def test_a_long_text_in_a_cell_is_read_to_its_end() -> None:
+    text = "Wait for the queue. " * 400 + "Then call the owner."
+    found = cut(
+        convert(excel(lambda book: sheet(book, "Steps", [["step", "text"], ["a", text]])), LIMITS)
+    )
+    assert "Then call the owner." in found[-1].text
+    assert "Then call the owner." in convert_text(f"step,text\na,{text}\n", 100, 10).markdown
+
+
 def test_the_line_that_tells_excel_the_delimiter_is_no_row() -> None:
     converted = convert_text("sep=;\na;b\n1;2\n", 100, 10)
     assert rows_of(converted.markdown)[0] == ["a", "b"]

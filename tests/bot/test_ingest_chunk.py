@@ -1,8 +1,11 @@
 """Chunks of Markdown: whole fences, whole rows, right lines, nothing lost."""
 
+import json
+import re
 from itertools import pairwise
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -210,6 +213,65 @@ def test_one_endless_line_is_cut_by_characters(path: str) -> None:
     assert max(len(chunk.text) for chunk in found) <= LIMITS.hard
     assert sum(chunk.text.count("0123456789abcdef") for chunk in found) > 24_000
     assert {chunk.lines for chunk in found} == {(1, 1)}
+
+
+def test_a_long_paragraph_on_one_line_is_cut_between_sentences() -> None:
+    said = [
+        f"Never restart node {n} by hand, e.g. at night, without a word to team {n}."
+        for n in range(200)
+    ]
+    found = cut("# Rules\n\n" + " ".join(said), "rules.md")
+    assert len(found) > 3
+    assert all(sum(sentence in chunk.text for chunk in found) == 1 for sentence in said)
+
+
+@pytest.mark.parametrize("blank", ["", " "])
+def test_no_record_of_one_line_is_cut(blank: str) -> None:
+    """A port under the name of another host would be a wrong answer."""
+    pairs = [
+        f'"host-{n}":{blank}{{"port":{blank}{8000 + n},{blank}"rack":{blank}{n}}}'
+        for n in range(300)
+    ]
+    found = cut("{" + f",{blank}".join(pairs) + "}", "hosts.json")
+    assert len(found) > 3
+    assert all(sum(pair in chunk.text for chunk in found) == 1 for pair in pairs)
+
+
+def test_deep_nesting_is_cut_in_time() -> None:
+    text = "\n".join(" " * (n % 900) + f"key{n}:" for n in range(2000))
+    found = cut(text, "deep.yaml")
+    assert max(len(chunk.text) for chunk in found) <= LIMITS.hard
+    assert all(any(f"key{n}:" in chunk.text for chunk in found) for n in range(0, 2000, 100))
+
+
+def nested(language: str) -> str:
+    """Three environments with the same services and other ports."""
+    places = {
+        place: [{"name": f"svc-{n}", "port": first + n} for n in range(60)]
+        for place, first in (("prod", 8000), ("staging", 9000), ("test", 7000))
+    }
+    data = {"environments": {place: {"services": rows} for place, rows in places.items()}}
+    if language == "json":
+        return json.dumps(data, indent=2)
+    return yaml.safe_dump(data, sort_keys=False)
+
+
+@pytest.mark.parametrize("language", ["yaml", "json"])
+@pytest.mark.parametrize("path", ["ports", "page.md"])
+def test_rt_16_each_piece_of_nested_data_has_the_keys_above_it(language: str, path: str) -> None:
+    """RT-16: a port without its environment answers for any."""
+    text = nested(language)
+    found = (
+        cut(f"```{language}\n{text}\n```", path) if "." in path else cut(text, f"{path}.{language}")
+    )
+    assert len(found) > 3
+    for chunk in found:
+        places = [line.strip(' ":{') for line in chunk.text.split("\n")]
+        ports = [int(port) for port in re.findall(r"port\W+(\d+)", chunk.text)]
+        assert len({port // 1000 for port in ports}) <= 1
+        for place, first in (("prod", 8000), ("staging", 9000), ("test", 7000)):
+            assert (place in places) == any(first <= port < first + 60 for port in ports)
+        assert max(len(chunk.text) for chunk in found) <= LIMITS.hard
 
 
 def test_hostile_markdown_is_read_in_time() -> None:

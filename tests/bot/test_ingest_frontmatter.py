@@ -84,6 +84,7 @@ def test_a_rule_at_the_top_is_no_front_matter(text: str) -> None:
         ("---\ntitle: x\n\tindent: y\n---\n# Body", 3),
         ("---\n- a\n- b\n---\n# Body", 2),
         ("---\naudience: staff\naudience: director\n---\n# Body", 3),
+        (f"+++\nversion = {'9' * 5000}\n+++\n# Body", 1),
         ("+++\ntitle = no quotes\n+++\n# Body", 2),
         ("---\naudience: director\ntitle: never closed\n\n# Body", 1),
     ],

@@ -18,6 +18,7 @@ from adapters.memory.index import MemoryIndex
 from adapters.sqlite import SqliteIndex
 from bot.errors import IndexIncompatible, SourceError
 from bot.ingest.options import SyncOptions
+from bot.ingest.parse import Converted
 from bot.ingest.report import Reason
 from bot.ports import KnowledgeIndex, SyncState
 from graph.errors import EmbedderError
@@ -417,6 +418,22 @@ async def test_html_rst_and_config_are_searchable(library: Library) -> None:
         "c.yaml",
         "README",
     }
+
+
+async def test_a_file_that_a_parser_trips_over_costs_itself_only(library: Library) -> None:
+    """Text is kept as it stands, a table is named in the report; the rest is indexed."""
+
+    def broken(text: str) -> Converted:
+        raise AssertionError(text)
+
+    library.put("a.html", "<p>Port 8081</p>")
+    library.put("b.csv", "port\n8082\n")
+    library.put("c.md", "# Table\n\n<table><tr><td>Port</td><td>8083</td></tr></table>\n")
+    library.put("d.md", "# Gateway\n\nPort 8084\n")
+    options = SyncOptions(converters=dict.fromkeys((".html", ".csv"), broken))
+    report = await library.sync(options)
+    assert {p.document for p in await library.find("port")} == {"a.html", "c.md", "d.md"}
+    assert [(item.path, item.reason) for item in report.skipped] == [("b.csv", Reason.BROKEN)]
 
 
 async def test_the_same_text_at_two_places_is_stored_once(library: Library) -> None:

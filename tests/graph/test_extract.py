@@ -271,6 +271,18 @@ def test_steps_that_break_off_say_so() -> None:
     assert "[…]" not in quoted("how do I fail over?", passage(whole))
 
 
+@pytest.mark.parametrize(("asked", "first"), [(33, 33), (3, 1)])
+def test_of_a_long_procedure_the_asked_step_is_shown(asked: int, first: int) -> None:
+    page = "\n".join(
+        f"{n}. Run `tool phase-{n} --apply` and wait until the dashboard of it is green again."
+        for n in range(1, 41)
+    )
+    told = quoted(f"what does phase-{asked} do?", passage(f"All phases:\n\n{page}"))
+    assert f"`tool phase-{asked} --apply`" in told
+    assert f"\n\n{first}. Run" in told
+    assert told.count("[…]") == 1  # below the steps, or above the asked one
+
+
 STEPS = ("1. Choose `pg-2`.\n2. Look at the lag.\n", "3. Promote it.\n4. Tell the failover team.\n")
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from graph.idf import REFERENCE, idf, stretch
 from graph.lexicon import Lexicon
-from graph.look import look
+from graph.look import look, tokens_of
 from graph.profile import Profile, Statistics
 from graph.slang import alike
 from graph.terms import term_hashes
@@ -23,6 +23,8 @@ FILES = {
     "backup.md": "# Backups\n\nThe backup of the database is copied to cold storage at night.\n",
     "errors.md": "# Errors\n\nERR-4417 is a declined card.\n",
     "kube.md": "# Cluster\n\nThe k8s cluster has three nodes. Drain a node before its upgrade.\n",
+    "words.md": "# Rollback\n\nThe login timeout is short. Fail over by hand, then set up the web"
+    "hook.\n",
     "ru.md": "# Сертификаты\n\nСертификат шлюза выпускают заново за неделю до срока.\n",
 }
 
@@ -87,6 +89,15 @@ async def test_at_most_three_translations(shelf: Shelf) -> None:
         ("upgrade the k8s", "k8s", "=k8s"),
         ("обновить кубер", "кубер", "=k8s"),
         ("drian a node", "drian", "drain"),  # a slip
+        ("how to roll back", "roll", "rollback"),  # written together
+        ("we rolled back", "rolled", "rollback"),
+        ("a roll-back", "roll", "rollback"),
+        ("when did they log in", "log", "login"),
+        ("where is the back up", "back", "backup"),
+        ("the web hook", "hook", "webhook"),
+        ("the time-out of it", "time", "timeout"),
+        ("start the failover", "failover", "fail"),
+        ("what is the setup", "setup", "set"),
     ],
 )
 async def test_a_word_is_cut_as_the_documents_cut_it(
@@ -96,6 +107,13 @@ async def test_a_word_is_cut_as_the_documents_cut_it(
     view = await seen(shelf, typed)
     assert (written if written.startswith("=") else stem(written)) in reached(view, word)
     assert not view.unknown
+
+
+async def test_words_that_only_stand_side_by_side_are_no_compound(shelf: Shelf) -> None:
+    view = await seen(shelf, "roll the back of it, log what is in, web. Hook")
+    assert not {"rollback", "login", "webhook"} & {
+        name for word in view.words for pairs in word.reach.values() for name, _ in pairs
+    }
 
 
 @pytest.mark.parametrize(
@@ -216,3 +234,21 @@ async def test_the_profile_survives_being_read_back(shelf: Shelf) -> None:
     again = Profile.from_bytes(profile.to_bytes())
     view = await look("где бэкап", "ru", again, Lexicon(builtin()), np.zeros(512, np.float32))
     assert "backup" in reached(view, "бэкап")
+
+
+@pytest.mark.parametrize(
+    ("name", "mentions"),
+    [
+        ("ERR-4418", {"=err-4418", "err-4418", "4418"}),
+        ("WB5031", {"=wb5031", "wb5031", "5031"}),
+        ("CVE-2024-12345", {"=cve-2024-12345", "cve-2024-12345", "12345"}),
+    ],
+)
+def test_rt_14_a_numbered_name_is_mentioned_by_its_number(name: str, mentions: set[str]) -> None:
+    """RT-14: a page of ERR-4417 is none of ERR-4418."""
+    assert set(tokens_of(name)) == mentions
+
+
+@pytest.mark.parametrize("name", ["KubePodCrashLooping", "k8s", "24-hour", "SEV1", "db-7-replica"])
+def test_other_names_are_mentioned_by_their_words(name: str) -> None:
+    assert any(item.isalpha() for item in tokens_of(name))

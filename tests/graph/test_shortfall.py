@@ -40,6 +40,42 @@ def lacks(question: str, item: Ranked, *unknown: str) -> Shortfall | None:
     return shortfall(view(question, *unknown), quoted, [item])
 
 
+UPGRADE = "To upgrade PostgreSQL 14 run `pg_upgrade --link`."
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how do I upgrade PostgreSQL 15?",
+        "how do I upgrade postgresql version 14.2.1 to PostgreSQL 16",
+        "как обновить PostgreSQL 15?",
+        "what does the upgrade of postgresql v1.4 run?",
+    ],
+)
+def test_rt_16_another_version_is_no_answer(question: str) -> None:
+    """RT-16: texts that are nearly equal, of two editions."""
+    lacking = lacks(question, page(UPGRADE))
+    assert lacking is not None
+    assert "nothing quoted says" in lacking.reason
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("how do I upgrade PostgreSQL 14?", UPGRADE),
+        ("how do I upgrade PostgreSQL 14.2?", UPGRADE),
+        ("how do I upgrade PostgreSQL?", UPGRADE),
+        ("does the gateway need Java 21?", "The gateway needs Java 17."),
+        ("what happens when I wait 5 minutes?", "Who must wait 10 minutes is called."),
+        ("how do I upgrade Kubernetes 1.28?", "For Kubernetes 1.27 and 1.28.3 run `kubeadm`."),
+        ("what does error 502 mean?", "Error 504 is a timeout, 502 a refused connection."),
+        ("what is due on day 3 of the week?", "On day 3 the week's bills are due."),
+    ],
+)
+def test_the_same_version_and_amounts_are_no_shortfall(question: str, text: str) -> None:
+    assert lacks(question, page(text)) is None
+
+
 @pytest.mark.parametrize(
     ("question", "text"),
     [

@@ -149,6 +149,12 @@ def test_a_passage_is_russian_from_a_quarter_of_cyrillic_letters(text: str, lang
         ("lone\ud83d", "lone"),
         ("\u202eright to left", "right to left"),
         (unicodedata.normalize("NFD", "ёж"), "ёж"),
+        ("db\u2011orders\u201002", "db-orders-02"),
+        ("Ki\u00adba\u00adna", "Kibana"),
+        ("`kubectl\u00a0drain`", "`kubectl drain`"),
+        ("5\u202f%", "5 %"),
+        ("\u00a0\u00a0\u00a0\u00a0no code", "\u00a0\u00a0\u00a0\u00a0no code"),
+        ("e\u200b\u0301", "\u00e9"),
     ],
 )
 def test_a_text_is_normalised(raw: str, clean: str) -> None:
