@@ -183,7 +183,7 @@ class Answering:
         if scope is not None and self._desk.curating is not None:
             self._desk.curating.saw(event)
         if scope is not None and self._minutes is not None:
-            await self._minutes.fill(self._recall, room(event))
+            await self._minutes.refresh(self._recall, room(event))
         answered = self._recall.last(room(event)) is not None
         call = self._of_roster(event, called(event, self._desk.roots, answered=answered))
         if call is not None:

@@ -7,7 +7,7 @@ was said to a wider audience. Documents' texts are not kept.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeVar
@@ -218,11 +218,19 @@ class Recall:
         """Whether this process has met the conversation."""
         return place.conversation in self._exchanges
 
-    def fill(self, place: Place, exchanges: Sequence[Exchange]) -> None:
-        """What was said before this process met the conversation, oldest first."""
+    def refresh(
+        self, place: Place, kept: Sequence[Exchange], *, alone: Collection[str] = (), whole: bool
+    ) -> None:
+        """Takes over what the log has of the conversation, oldest first: other processes add to it
+        and forget from it, too. Exchanges that the log could not take (`alone`, by the ids of
+        their questions) stay. `whole`: the log has no earlier ones."""
+        before = {item.question_id: item for item in self._exchanges.get(place.conversation, [])}
+        own = [item for name, item in before.items() if name in alone]
         _put(self._exchanges, place.conversation, [], self.bounds.conversations)
-        for exchange in exchanges:
+        for exchange in (*kept, *own):
             self.add(place, exchange)
+        if whole:
+            self._unbutton(before.keys() - {item.question_id for item in (*kept, *own)})
 
     def forget_selected(self, selection: Selection) -> set[str]:
         """Drops the exchanges that match, and what their buttons know of them; returns the ids of
@@ -233,9 +241,7 @@ class Recall:
                 out = [item for item in said if selection.person in ("", item.asker)]
                 said[:] = [item for item in said if item not in out]
                 gone |= {item.question_id for item in out}
-        for question_id in gone:
-            self._answers.pop(question_id, None)
-            self._offers.pop(question_id, None)
+        self._unbutton(gone)
         return gone
 
     def forget(self, place: Place) -> None:
@@ -244,6 +250,12 @@ class Recall:
             del self._exchanges[key]
         for question_id in self._of(place):
             del self._answers[question_id]
+
+    def _unbutton(self, question_ids: Iterable[str]) -> None:
+        """Drops what the buttons of these answers know of them."""
+        for question_id in question_ids:
+            self._answers.pop(question_id, None)
+            self._offers.pop(question_id, None)
 
     def _of(self, place: Place) -> list[str]:
         return [question_id for question_id in self._answers if self.answer(question_id, place)]
