@@ -102,6 +102,11 @@ def _explained(terminal: Terminal, error: Exception) -> int:
         message, remedy, code = str(error), error.remedy, error.exit_code
     elif isinstance(error, GraphError):
         message, remedy = str(error), "Run `belay doctor` to see what is wrong."
+    elif isinstance(error, OSError) and error.strerror:
+        _LOG.debug("refused by the system", exc_info=error)
+        named = f": {error.filename}" if error.filename else ""
+        message = f"The system refused it: {error.strerror}{named}."
+        remedy = "Check the output, the working directory, the space and the permissions there."
     else:
         _LOG.critical("uncaught exception", exc_info=error)
         message = f"Something went wrong that Belay does not expect ({type(error).__name__})."

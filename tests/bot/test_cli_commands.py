@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
-from cli_kit import CUT_OFF, EXAMPLES, Belay
+from cli_kit import CUT_OFF, EXAMPLES, PATIENCE, Belay
 
 from bot.cli.commands import app
 
@@ -177,6 +177,17 @@ def test_forget_takes_a_source_out_and_names_those_there_are(
     assert belay("forget", "docs").out == "docs: 56 chunks removed\n"
     assert belay("sources", "--json").json == []
     assert EXAMPLES.is_dir()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("words", [("sources",), ("ask", CUT_OFF)])
+def test_an_output_that_is_full_is_named(indexed: Belay, words: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = indexed.start(*words, stdout=full)
+        _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert b"No space left on device" in err
+    assert b"uncaught" not in err
 
 
 @pytest.mark.parametrize("file", ["turns.db", "sessions.db"])
