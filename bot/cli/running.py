@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import os
 import signal
+import sys
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, Concatenate, ParamSpec
 from urllib.parse import urlsplit
 
@@ -105,6 +109,8 @@ def _explained(terminal: Terminal, error: Exception) -> int:
     elif isinstance(error, OSError) and error.strerror:
         _LOG.debug("refused by the system", exc_info=error)
         named = f": {error.filename}" if error.filename else ""
+        if error.errno == errno.ENOSPC:
+            _discard_output()
         message = f"The system refused it: {error.strerror}{named}."
         remedy = "Check the output, the working directory, the space and the permissions there."
     else:
@@ -115,3 +121,9 @@ def _explained(terminal: Terminal, error: Exception) -> int:
     if remedy:
         terminal.note(f"  {remedy}")
     return code
+
+
+def _discard_output() -> None:
+    """What waits to be written never will be; Python would try once more at the end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -188,6 +188,7 @@ def test_an_output_that_is_full_is_named(indexed: Belay, words: tuple[str, ...])
     assert process.returncode == 1
     assert b"No space left on device" in err
     assert b"uncaught" not in err
+    assert b"Exception" not in err
 
 
 @pytest.mark.parametrize("file", ["turns.db", "sessions.db"])
