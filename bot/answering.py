@@ -103,6 +103,7 @@ class Answering:
             hand_off=HandOff(contact, on_duty, stale_days=machine.policy.stale_days, now=now),
             posting=Posting(self._asking, access, self._recall, self._rerun, web=web),
             curating=curating,
+            minutes=minutes,
             web=web,
             now=now,
         )

@@ -28,6 +28,7 @@ from graph.model import Answer, Question
 _log = logging.getLogger(__name__)
 
 _CHARACTERS = 4000  # of one turn; more is cut in the middle
+_LOOKED_THROUGH = 100  # turns, for the question of an answer
 _ALONE = 1000  # questions that only this process remembers
 
 Link = Callable[[Place, str], str]
@@ -111,6 +112,17 @@ class Minutes:
                 recall.refresh(place, (), whole=False)
             return
         recall.refresh(place, _exchanges(turns), alone=self._alone, whole=len(turns) < limit)
+
+    async def asked(self, event: Incoming, question_id: str) -> SessionTurn | None:
+        """The question of an answer that stands where `event` happens, when its person could see
+        it. Raises StorageError."""
+        rooms = {room(replace(event, private=private)).conversation for private in (False, True)}
+        for conversation in sorted(rooms):
+            for turn in await self._log.recent(conversation, _LOOKED_THROUGH):
+                own = turn.talk != f"{turn.person}:private" or turn.person == event.person.key
+                if (turn.question_id, turn.role) == (question_id, "question") and own:
+                    return turn
+        return None
 
     async def move(self, place: Place, new_id: str) -> None:
         """Raises StorageError."""

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import takewhile
 from typing import TypeVar
 
 from bot.chat import Incoming, Person, Place, Quote
@@ -175,6 +176,7 @@ class Recall:
         context: Sequence[Quote] = (),
         *,
         closed: frozenset[Document] = frozenset(),
+        before: str = "",
     ) -> tuple[Turn, ...]:
         """What was said before, oldest first, as `person` may be reminded of it.
 
@@ -182,10 +184,12 @@ class Recall:
         about that message and nothing else. `context` is what people said in the thread: before
         the exchanges, and after them. Speakers are opaque ids, the asker is "user". `closed` are
         documents that may not be read any more: what was drawn from them is not told again.
+        `before` is a question that is asked again: it counts what was said until then.
         """
+        known = self._exchanges.get(place.conversation, [])
         said = [
             item
-            for item in self._exchanges.get(place.conversation, [])
+            for item in takewhile(lambda item: item.question_id != before, known)
             if covers(scope, item.scope) and not closed.intersection(item.behind)
         ]
         if quote is None or not quote.text.strip():

@@ -190,6 +190,30 @@ async def test_rt_01_a_follow_up_survives_a_restart(office: Office) -> None:
     assert "certctl rotate billing --env staging" in seen.shown
 
 
+async def test_tg_13_buttons_work_after_a_restart_and_on_another_replica(office: Office) -> None:
+    """The question is asked again as it was meant, for whoever presses now."""
+    bot = await talking(office)
+    await bot.says(ANN, "How do I rotate the TLS certificate of billing on prod?", CHANNEL)
+    asked = await bot.says(ANN, "and on staging?", CHANNEL)
+    await bot.says(ANN, "What is the guest Wi-Fi password policy?", CHANNEL)
+    bot = await restarted(office, bot)
+    told = await bot.presses(BORIS, value(asked, "s"), CHANNEL)
+    assert "billing-staging-tls.md" in told.shown
+    for place in (ELSEWHERE, DM):  # the id alone opens nothing
+        told = await bot.presses(BORIS, value(asked, "s"), place)
+        assert "billing" not in told.shown
+
+
+async def test_a_private_answer_has_buttons_for_its_asker_alone(office: Office) -> None:
+    bot = await talking(office)
+    asked = await bot.says(ANN, "What is the guest Wi-Fi password policy?", CHANNEL, secretly=True)
+    bot = await restarted(office, bot)
+    assert "wifi" not in (await bot.presses(BORIS, value(asked, "s"), CHANNEL)).shown
+    told = await bot.presses(ANN, value(asked, "s"), CHANNEL)
+    assert "wifi.md" in told.shown
+    assert all(reply.private for reply in told.said)
+
+
 async def test_se_07_a_follow_up_knows_what_another_replica_answered(office: Office) -> None:
     """Both have met the conversation; the load balancer sends the follow-up to the first one."""
     one = await talking(office)
