@@ -291,7 +291,7 @@ class Answering:
     def _may_tell(self, key: str) -> bool:
         bounds, now = self._recall.bounds, self._now()
         told = self._told.get(key)
-        if told is not None and now - told < bounds.tell_every:
+        if told is not None and abs(now - told) < bounds.tell_every:
             return False
         self._told[key] = now
         self._told.move_to_end(key)
