@@ -104,6 +104,7 @@ async def _serve(settings: Settings, terminal: Terminal, watch: bool) -> None:
 async def _answer(
     app: App, terminal: Terminal, http: HttpServer, operations: Operations, stop: asyncio.Event
 ) -> None:
+    from bot.one_bot import OneBot
     from bot.platforms import make_platforms
     from bot.roll import make_access
     from bot.running import Bot
@@ -120,6 +121,8 @@ async def _answer(
         operations.readiness.drain()
 
     async with chosen_stores(settings, configured(settings), app.server) as kept:
+        one_bot = OneBot(settings, kept.server)
+        await one_bot.claim()
         await note_first_code(make_access(settings, kept.roll), terminal)
         bot = Bot(
             app,
@@ -131,6 +134,7 @@ async def _answer(
         async with asyncio.TaskGroup() as group:
             beside = [
                 group.create_task(drain()),
+                group.create_task(one_bot.keep()),
                 group.create_task(_announced(bot.platforms, terminal, http, operations)),
             ]
             await bot.run(stop)
