@@ -198,10 +198,10 @@ class Recall:
         place_of_answer = _answer_quoted(quote.text, said)
         if place_of_answer is None:
             return (Turn(QUOTED, cut(quote.text, self.bounds.quote_characters)),)
-        before = said[: place_of_answer + 1]
-        if before[-1].asker != person.key:  # else the asker's own last question would be meant
-            before = [item for item in before if item.asker != person.key]
-        return _turns(before, person.key)
+        until = said[: place_of_answer + 1]
+        if until[-1].asker != person.key:  # else the asker's own last question would be meant
+            until = [item for item in until if item.asker != person.key]
+        return _turns(until, person.key)
 
     def move(self, place: Place, new_id: str) -> None:
         """A place has a new id: what is remembered of it moves, topics included."""
