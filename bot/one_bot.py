@@ -18,7 +18,7 @@ from bot.ports import SharedServer
 from bot.registry import factory
 from bot.settings import Settings
 
-LEASE = 15.0  # seconds, until a bot that has ended makes room for another one
+LEASE = 30.0  # seconds, until a bot that has ended makes room for another one
 _LOOKS = 20  # in two leases
 
 _TOKENS = {

@@ -121,8 +121,6 @@ async def _answer(
         operations.readiness.drain()
 
     async with chosen_stores(settings, configured(settings), app.server) as kept:
-        one_bot = OneBot(settings, kept.server)
-        await one_bot.claim()
         await note_first_code(make_access(settings, kept.roll), terminal)
         bot = Bot(
             app,
@@ -131,6 +129,8 @@ async def _answer(
             operations.meter,
         )
         operations.depend(app.index, kept.inbox, bot.platforms, kept.server)
+        one_bot = OneBot(settings, kept.server)
+        await _unless(stop, one_bot.claim())
         async with asyncio.TaskGroup() as group:
             beside = [
                 group.create_task(drain()),
