@@ -105,6 +105,7 @@ class Answering:
             hand_off=HandOff(contact, on_duty, stale_days=machine.policy.stale_days, now=now),
             posting=Posting(self._asking, access, self._recall, self._rerun, web=web),
             curating=curating,
+            minutes=minutes,
             web=web,
             now=now,
         )
@@ -185,7 +186,7 @@ class Answering:
         if scope is not None and self._desk.curating is not None:
             self._desk.curating.saw(event)
         if scope is not None and self._minutes is not None:
-            await self._minutes.fill(self._recall, room(event))
+            await self._minutes.refresh(self._recall, room(event))
         answered = self._recall.last(self._recall.goes_on_from(event)) is not None
         call = self._of_roster(event, called(event, self._desk.roots, answered=answered))
         if call is not None:
@@ -292,7 +293,7 @@ class Answering:
     def _may_tell(self, key: str) -> bool:
         bounds, now = self._recall.bounds, self._now()
         told = self._told.get(key)
-        if told is not None and now - told < bounds.tell_every:
+        if told is not None and abs(now - told) < bounds.tell_every:
             return False
         self._told[key] = now
         self._told.move_to_end(key)

@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.chat import Incoming, Person, Reply
-from bot.recall import owners
 from bot.reply import source_line
 from bot.texts import literal, text
 from graph.model import Answer, Citation, Language
@@ -64,7 +63,7 @@ class HandOff:
         sentences: list[str] = []
         if duty is not None and duty.names:
             sentences.append(text("on_call_now", language, people=_listed(duty.names)))
-        named = owners(answer)[:_PEOPLE] if answer else ()
+        named = _owners(answer)[:_PEOPLE] if answer else ()
         if named:
             sentences.append(text("people", language, people=_listed(named)))
         if self._contact:
@@ -92,3 +91,10 @@ def cited_or_nearest(answer: Answer) -> tuple[Citation, ...]:
 
 def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(map(literal, names))
+
+
+def _owners(answer: Answer) -> tuple[str, ...]:
+    """Whom the cited documents name as their owners, then the nearest ones; each once."""
+    cited = [item.passage for item in answer.citations]
+    nearest = [item.passage for item in answer.nearest]
+    return tuple(dict.fromkeys(item.owner for item in (*cited, *nearest) if item.owner))

@@ -138,6 +138,27 @@ class KeptDocuments:
             text = json.dumps(plain, ensure_ascii=False, indent=1)
             _write(self._documents / f"{kept.id}.json", text.encode())
 
+    def copy(self, home: Path) -> int:
+        """Copies all of them into the data folder `home`, each checked; what is deleted meanwhile
+        is left out. Returns how many."""
+        other = KeptDocuments(home)
+        copied = 0
+        for kept in self.all():
+            try:
+                data = self.data(kept)
+            except StorageError:
+                if (self._documents / f"{kept.id}.json").exists():
+                    raise
+                continue
+            if other.keep(data) != kept.content:
+                raise StorageError(
+                    f"{self._contents / kept.content} is damaged: it is not what was handed in.",
+                    f"Take {kept.name} out with `belay documents delete {kept.id}`.",
+                )
+            other.put(kept)
+            copied += 1
+        return copied
+
     def drop(self, kept: Kept) -> None:
         """The record goes, the content stays until it is swept."""
         with _told(self._documents):
@@ -174,7 +195,14 @@ def file_name(name: str) -> str:
 def _read(files: Sequence[Path]) -> Iterator[Kept]:
     for file in files:
         with suppress(FileNotFoundError):  # another process has just deleted it
-            yield _from_json(file.read_text(encoding="utf-8"))
+            text = file.read_text(encoding="utf-8", errors="replace")
+            try:
+                yield _from_json(text)
+            except (ValueError, KeyError, TypeError) as error:
+                raise StorageError(
+                    f"{file} is damaged: it does not tell what was handed in.",
+                    "Move it away, or restore it from a backup; the others are found then.",
+                ) from error
 
 
 def _from_json(text: str) -> Kept:
@@ -218,9 +246,8 @@ def _write(file: Path, data: bytes) -> None:
 def _told(place: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        reason = getattr(error, "strerror", None) or "a file in it is damaged"
+    except OSError as error:
         raise StorageError(
-            f"The documents in {place} cannot be read or written: {reason}.",
+            f"The documents in {place} cannot be read or written: {error.strerror or error}.",
             "Check the space and the permissions of the data folder.",
         ) from error

@@ -69,11 +69,13 @@ def configure(
     if as_json is None:
         as_json = not handler.stream.isatty()
     handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
+    others = own if own <= logging.DEBUG else max(own, logging.WARNING)
+    handler.addFilter(Libraries(others))
     handler.addFilter(Repeats())
     handler.addFilter(Redaction(tracebacks))
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(own if own <= logging.DEBUG else max(own, logging.WARNING))
+    root.setLevel(others)
     logging.captureWarnings(True)
     sys.excepthook = _uncaught
     threading.excepthook = _uncaught_in_thread
@@ -93,6 +95,17 @@ class _StandardError(logging.StreamHandler[TextIO]):
     @stream.setter
     def stream(self, _: TextIO) -> None:
         raise AttributeError("standard error is looked up each time")
+
+
+class Libraries(logging.Filter):
+    """Holds libraries to the level of the process, also those that chose one for themselves."""
+
+    def __init__(self, level: int) -> None:
+        super().__init__()
+        self._level = level
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.name.partition(".")[0] in OURS or record.levelno >= self._level
 
 
 class Redaction(logging.Filter):

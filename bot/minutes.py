@@ -8,6 +8,7 @@ person also their votes go, and what the audit has of them.
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
@@ -27,6 +28,8 @@ from graph.model import Answer, Question
 _log = logging.getLogger(__name__)
 
 _CHARACTERS = 4000  # of one turn; more is cut in the middle
+_LOOKED_THROUGH = 100  # turns, for the question of an answer
+_ALONE = 1000  # questions that only this process remembers
 
 Link = Callable[[Place, str], str]
 """Opens a message of a place by its id; "" where there is no such link."""
@@ -64,6 +67,7 @@ class Minutes:
         self._log, self._index = log, index
         self._drop, self._link = tuple(drop), link
         self._audit, self._feedback = audit, feedback
+        self._alone: deque[str] = deque(maxlen=_ALONE)  # questions that the log could not take
 
     async def record(self, question: Question, event: Incoming, answer: Answer) -> None:
         """Keeps a question and its answer, for the audience that it was answered for."""
@@ -94,17 +98,31 @@ class Minutes:
             await self._log.add([asked, told])
         except StorageError as error:
             _log.warning("a turn was not kept: %s", error)
+            self._alone.append(question.id)
 
-    async def fill(self, recall: Recall, place: Place) -> None:
-        """Gives a memory that does not know the conversation, after a restart, its last turns."""
-        if recall.knows(place):
-            return
+    async def refresh(self, recall: Recall, place: Place) -> None:
+        """Gives a memory the last turns of a conversation, as all processes heard it: after a
+        restart, and when another one answered in between or was told to forget."""
+        limit = 2 * recall.bounds.exchanges
         try:
-            turns = await self._log.recent(place.conversation, 2 * recall.bounds.exchanges)
+            turns = await self._log.recent(place.conversation, limit)
         except StorageError as error:
             _log.warning("a conversation could not be read: %s", error)
-            turns = ()
-        recall.fill(place, _exchanges(turns))
+            if not recall.knows(place):
+                recall.refresh(place, (), whole=False)
+            return
+        recall.refresh(place, _exchanges(turns), alone=self._alone, whole=len(turns) < limit)
+
+    async def asked(self, event: Incoming, question_id: str) -> SessionTurn | None:
+        """The question of an answer that stands where `event` happens, when its person could see
+        it. Raises StorageError."""
+        rooms = {room(replace(event, private=private)).conversation for private in (False, True)}
+        for conversation in sorted(rooms):
+            for turn in await self._log.recent(conversation, _LOOKED_THROUGH):
+                own = turn.talk != f"{turn.person}:private" or turn.person == event.person.key
+                if (turn.question_id, turn.role) == (question_id, "question") and own:
+                    return turn
+        return None
 
     async def move(self, place: Place, new_id: str) -> None:
         """Raises StorageError."""

@@ -7,9 +7,10 @@ was said to a wider audience. Documents' texts are not kept.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from itertools import takewhile
 from typing import TypeVar
 
 from bot.chat import Incoming, Person, Place, Quote
@@ -24,6 +25,7 @@ QUOTED = "quoted"
 """The speaker of a message that a question replies to."""
 
 T = TypeVar("T")
+Shown = TypeVar("Shown", Citation, Ranked)
 
 _TELLING = 200  # characters of an answer by which it is known again
 _CANDIDATES = 5  # rows of a ranking that are kept for /why
@@ -95,13 +97,6 @@ def room(event: Incoming) -> Place:
     if not event.private or place.kind == "private":
         return place
     return replace(place, thread=f"{place.thread}~{event.person.id}")
-
-
-def owners(answer: Answer) -> tuple[str, ...]:
-    """Whom the cited documents name as their owners, then the nearest ones; each once."""
-    cited = [item.passage for item in answer.citations]
-    nearest = [item.passage for item in answer.nearest]
-    return tuple(dict.fromkeys(item.owner for item in (*cited, *nearest) if item.owner))
 
 
 def covers(scope: Scope, other: Scope) -> bool:
@@ -189,6 +184,7 @@ class Recall:
         context: Sequence[Quote] = (),
         *,
         closed: frozenset[Document] = frozenset(),
+        before: str = "",
     ) -> tuple[Turn, ...]:
         """What was said before, oldest first, as `person` may be reminded of it.
 
@@ -196,10 +192,12 @@ class Recall:
         about that message and nothing else. `context` is what people said in the thread: before
         the exchanges, and after them. Speakers are opaque ids, the asker is "user". `closed` are
         documents that may not be read any more: what was drawn from them is not told again.
+        `before` is a question that is asked again: it counts what was said until then.
         """
+        known = self._exchanges.get(place.conversation, [])
         said = [
             item
-            for item in self._exchanges.get(place.conversation, [])
+            for item in takewhile(lambda item: item.question_id != before, known)
             if covers(scope, item.scope) and not closed.intersection(item.behind)
         ]
         if quote is None or not quote.text.strip():
@@ -208,10 +206,10 @@ class Recall:
         place_of_answer = _answer_quoted(quote.text, said)
         if place_of_answer is None:
             return (Turn(QUOTED, cut(quote.text, self.bounds.quote_characters)),)
-        before = said[: place_of_answer + 1]
-        if before[-1].asker != person.key:  # else the asker's own last question would be meant
-            before = [item for item in before if item.asker != person.key]
-        return _turns(before, person.key)
+        until = said[: place_of_answer + 1]
+        if until[-1].asker != person.key:  # else the asker's own last question would be meant
+            until = [item for item in until if item.asker != person.key]
+        return _turns(until, person.key)
 
     def move(self, place: Place, new_id: str) -> None:
         """A place has a new id: what is remembered of it moves, topics included."""
@@ -232,11 +230,19 @@ class Recall:
         """Whether this process has met the conversation."""
         return place.conversation in self._exchanges
 
-    def fill(self, place: Place, exchanges: Sequence[Exchange]) -> None:
-        """What was said before this process met the conversation, oldest first."""
+    def refresh(
+        self, place: Place, kept: Sequence[Exchange], *, alone: Collection[str] = (), whole: bool
+    ) -> None:
+        """Takes over what the log has of the conversation, oldest first: other processes add to it
+        and forget from it, too. Exchanges that the log could not take (`alone`, by the ids of
+        their questions) stay. `whole`: the log has no earlier ones."""
+        before = {item.question_id: item for item in self._exchanges.get(place.conversation, [])}
+        own = [item for name, item in before.items() if name in alone]
         _put(self._exchanges, place.conversation, [], self.bounds.conversations)
-        for exchange in exchanges:
+        for exchange in (*kept, *own):
             self.add(place, exchange)
+        if whole:
+            self._unbutton(before.keys() - {item.question_id for item in (*kept, *own)})
 
     def forget_selected(self, selection: Selection) -> set[str]:
         """Drops the exchanges that match, and what their buttons know of them; returns the ids of
@@ -247,9 +253,7 @@ class Recall:
                 out = [item for item in said if selection.person in ("", item.asker)]
                 said[:] = [item for item in said if item not in out]
                 gone |= {item.question_id for item in out}
-        for question_id in gone:
-            self._answers.pop(question_id, None)
-            self._offers.pop(question_id, None)
+        self._unbutton(gone)
         return gone
 
     def forget(self, place: Place) -> None:
@@ -258,6 +262,12 @@ class Recall:
             del self._exchanges[key]
         for question_id in self._of(place):
             del self._answers[question_id]
+
+    def _unbutton(self, question_ids: Iterable[str]) -> None:
+        """Drops what the buttons of these answers know of them."""
+        for question_id in question_ids:
+            self._answers.pop(question_id, None)
+            self._offers.pop(question_id, None)
 
     def _of(self, place: Place) -> list[str]:
         return [question_id for question_id in self._answers if self.answer(question_id, place)]
@@ -329,12 +339,9 @@ def _words(text: str) -> str:
 
 
 def _lean(answer: Answer) -> Answer:
-    return replace(answer, citations=_cited(answer.citations), nearest=_near(answer.nearest))
+    cited, near = map(_textless, answer.citations), map(_textless, answer.nearest)
+    return replace(answer, citations=tuple(cited), nearest=tuple(near))
 
 
-def _cited(citations: Sequence[Citation]) -> tuple[Citation, ...]:
-    return tuple(replace(item, passage=replace(item.passage, text="")) for item in citations)
-
-
-def _near(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
-    return tuple(replace(item, passage=replace(item.passage, text="")) for item in ranked)
+def _textless(item: Shown) -> Shown:
+    return replace(item, passage=replace(item.passage, text=""))

@@ -51,7 +51,14 @@ from bot.sections import (
     WebSettings,
 )
 from bot.session_settings import SessionSettings
-from bot.settings_reading import Environment, explained, read_toml, stripped
+from bot.settings_reading import (
+    Environment,
+    explained,
+    read_toml,
+    stripped,
+    unquoted,
+    with_home,
+)
 from bot.source_settings import GitSettings, SourceSettings
 from bot.telemetry_settings import TelemetrySettings
 from bot.upload_settings import UploadSettings
@@ -145,6 +152,11 @@ class Settings(BaseSettings):
         """An empty variable means the default, not the place where the command was typed."""
         field = cls.model_fields[str(info.field_name)]
         return value or field.get_default(call_default_factory=True, validated_data={})
+
+    @field_validator("home", "cache")
+    @classmethod
+    def without_a_tilde(cls, value: Path | None) -> Path | None:
+        return value and with_home(value)
 
     @field_validator("level")
     @classmethod
@@ -304,7 +316,7 @@ def load(**overrides: Any) -> Settings:
         "sources": tuple(item.resolved(os.environ) for item in settings.sources),
     }
     if not settings.model_key.get_secret_value():
-        update["model_key"] = SecretStr(os.environ.get("OPENAI_API_KEY", "").strip())
+        update["model_key"] = SecretStr(unquoted(os.environ.get("OPENAI_API_KEY", "")))
     return settings.model_copy(update=update)
 
 
@@ -318,8 +330,10 @@ def unknown_variables() -> list[str]:
 
 def config_path() -> Path | None:
     """The TOML file in use. Raises SettingsError when BELAY_CONFIG names a missing file."""
-    named = os.environ.get(PREFIX + "CONFIG", "").strip()
+    named = unquoted(os.environ.get(PREFIX + "CONFIG", ""))
     path = Path(named or "belay.toml")
+    with suppress(RuntimeError):
+        path = path.expanduser()
     if path.is_file():
         return path
     if named:

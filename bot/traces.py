@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from bot.ingest.secrets import mask
 from graph.trace import Trace
@@ -56,17 +57,21 @@ class TraceLog:
     def _add(self, line: str) -> None:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(line + "\n")
-            lines = self._path.read_text(encoding="utf-8").splitlines()
+            with self._path.open("ab+") as file:
+                file.write(f"{_cut(file)}{line}\n".encode())
+            lines = self._lines()
             if len(lines) > KEPT + _SLACK:
                 self._path.write_text("\n".join(lines[-KEPT:]) + "\n", encoding="utf-8")
         except OSError:
             return
 
+    def _lines(self) -> list[str]:
+        """What a crash of the machine left is no text, maybe; the lines beside it are."""
+        return self._path.read_text(encoding="utf-8", errors="replace").splitlines()
+
     def _rows(self) -> list[dict[str, Any]]:
         try:
-            lines = self._path.read_text(encoding="utf-8").splitlines()
+            lines = self._lines()
         except OSError:
             return []
         rows: list[dict[str, Any]] = []
@@ -78,6 +83,14 @@ class TraceLog:
             if isinstance(row, dict) and "question_id" in row:
                 rows.append(row)
         return rows
+
+
+def _cut(file: BinaryIO) -> str:
+    """What ends a line that was left half written, so that the next one stands alone."""
+    if not file.seek(0, os.SEEK_END):
+        return ""
+    file.seek(-1, os.SEEK_END)
+    return "" if file.read(1) == b"\n" else "\n"
 
 
 def _masked(value: Any) -> Any:

@@ -44,10 +44,11 @@ return 0
 
 
 class RedisLeadership(Leadership):
-    """A key a task, which goes when nobody prolongs it, and one with the last number."""
+    """A key a task, which goes when nobody prolongs it, and one with the last number. Processes
+    with one `holder` lead together; by default each has its own."""
 
-    def __init__(self, server: Server) -> None:
-        self._server, self._holder = server, uuid.uuid4().hex
+    def __init__(self, server: Server, *, holder: str = "") -> None:
+        self._server, self._holder = server, holder or uuid.uuid4().hex
 
     async def lead(self, task: str, seconds: float) -> int:
         values = (self._holder, _milliseconds(seconds))

@@ -12,8 +12,8 @@ from graph.errors import StoreError
 
 _ASK_AGAIN = "Try again when it has finished."
 _RESTORE = (
-    "Move the file away (with the -wal and -shm files beside it) and run `belay sync FOLDER` for "
-    "each folder to build the index again."
+    "Move the file away (with the -wal and -shm files beside it). Run `belay sync FOLDER` for "
+    "each folder to build an index of documents again; that of conversations is made by itself."
 )
 
 # Primary result codes, https://www.sqlite.org/rescode.html; extended codes keep them in 8 bits.

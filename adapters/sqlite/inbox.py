@@ -12,6 +12,7 @@ from pathlib import Path
 
 from adapters.event_json import event_from_json, event_to_json, reply_from_json, reply_to_json
 from adapters.sqlite import inbox_rows as rows
+from adapters.sqlite.clocks import far
 from adapters.sqlite.inbox_file import InboxFile, storage_faults
 from adapters.sqlite.inbox_moves import at_home, move_events
 from bot.chat import Incoming, Kind, Reply
@@ -221,7 +222,8 @@ class SqliteInbox(Mailbox):
 
     def _take(self, db: sqlite3.Connection, owner: str, lease: float) -> Taken | None:
         now = self._clock()
-        row = db.execute(rows.NEXT, {"now": now, "platforms": self._platforms}).fetchone()
+        wanted = {"now": now, "far": far(now, lease), "owner": owner}
+        row = db.execute(rows.NEXT, {**wanted, "platforms": self._platforms}).fetchone()
         if row is None:
             return None
         event, body, attempt = row

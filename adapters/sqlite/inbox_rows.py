@@ -57,10 +57,12 @@ TABLES = (
     """,
 )
 
-# The head of each lane, oldest first: the rest of a lane waits behind it.
+# The head of each lane, oldest first: the rest of a lane waits behind it. What is to wait until
+# `far`, longer than anybody waits, was written before the clock was put back.
 NEXT = """
     SELECT id, body, attempt FROM events AS e
-    WHERE closed_at IS NULL AND ready_at <= :now AND lease_until <= :now
+    WHERE closed_at IS NULL AND (ready_at <= :now OR ready_at > :far)
+    AND (lease_until <= :now OR (lease_until > :far AND owner <> :owner))
     AND (:platforms = '[]' OR platform IN (SELECT value FROM json_each(:platforms)))
     AND NOT EXISTS (
         SELECT 1 FROM events AS f

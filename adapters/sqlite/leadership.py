@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
+from adapters.sqlite.clocks import far
 from adapters.sqlite.small_file import SmallFile
 from bot.leadership import Leadership
 
@@ -18,7 +19,7 @@ CREATE TABLE IF NOT EXISTS numbers (task TEXT PRIMARY KEY, last INTEGER NOT NULL
 _LEAD = """
 INSERT INTO leads (task, holder, until) VALUES (:task, :holder, :until)
 ON CONFLICT (task) DO UPDATE SET holder = excluded.holder, until = excluded.until
-WHERE holder = excluded.holder OR until <= :now
+WHERE holder = excluded.holder OR until <= :now OR until > :far
 """
 _NUMBER = """
 INSERT INTO numbers (task, last) VALUES (:task, :number)
@@ -34,7 +35,8 @@ _LEAVE = "DELETE FROM leads WHERE task = ? AND holder = ?"
 class SqliteLeadership(Leadership):
     """Times are those of this machine's clock, in seconds since 1970: one folder, one machine.
 
-    A process that was killed leads until its time is over, and nobody has to clean up.
+    A process that was killed leads until its time is over, and nobody has to clean up; when the
+    clock is put back, until another one looks.
     """
 
     def __init__(
@@ -69,7 +71,8 @@ class SqliteLeadership(Leadership):
 
     def _wanted(self, task: str, seconds: float) -> dict[str, str | float]:
         now = self._now()
-        return {"task": task, "holder": self._holder, "now": now, "until": now + seconds}
+        times = {"now": now, "until": now + seconds, "far": far(now, seconds)}
+        return {"task": task, "holder": self._holder, **times}
 
     async def held(self, task: str) -> bool:
         query = "SELECT 1 FROM leads WHERE task = ? AND until > ?"

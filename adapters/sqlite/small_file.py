@@ -17,6 +17,10 @@ from bot.errors import StorageError
 
 T = TypeVar("T")
 
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_ROOM = "Check that the data folder is writable and has space left."
+_RESTORE = "Move the file away and put it back from a backup; without one a new file is made."
+
 
 @dataclass(frozen=True, slots=True)
 class SmallFile:
@@ -40,7 +44,8 @@ class SmallFile:
                 db.execute("BEGIN IMMEDIATE")
                 return work(db)
         except (sqlite3.Error, OSError) as error:
+            damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
             raise StorageError(
                 f"{self.what}, {self.path}, cannot be used: {error}",
-                "Check that the data folder is writable and has space left.",
+                _RESTORE if damaged else _ROOM,
             ) from error

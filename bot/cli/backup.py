@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 import tarfile
 import tempfile
@@ -14,6 +15,8 @@ from bot.engines import FILES as INDEXES
 from bot.engines import Content
 from bot.errors import StorageError
 from bot.feedback import FEEDBACK_FILE
+from bot.kept import FOLDER as UPLOADS
+from bot.kept import KeptDocuments
 from bot.registry import factory
 from bot.roll import ROLL_FILE
 from bot.session_runs import TURNS_FILE
@@ -23,7 +26,8 @@ from bot.terminal import Terminal
 
 FILES = (ROLL_FILE, AUDIT_FILE, TURNS_FILE, FEEDBACK_FILE, THREADS_FILE, INBOX_FILE)
 INDEX_FILE = INDEXES[Content.DOCUMENTS]
-_KNOWN = frozenset((*FILES, INDEX_FILE))
+_DATABASES = frozenset((*FILES, INDEX_FILE))
+_UPLOADED = re.compile(rf"{UPLOADS}/(documents/[0-9a-f]+\.json|contents/[0-9a-f]{{64}})", re.ASCII)
 
 
 async def backup(settings: Settings, terminal: Terminal, file: Path, index: bool) -> None:
@@ -47,7 +51,8 @@ def _packed(home: Path, file: Path, index: bool) -> list[str]:
         raise StorageError(f"{file} exists already.", "Name a new file; nothing was changed.")
     wanted = (*FILES, INDEX_FILE) if index else FILES
     names = [name for name in wanted if (home / name).is_file()]
-    if not names:
+    handed_in = KeptDocuments(home)
+    if not names and not handed_in.all():
         raise StorageError(f"There is nothing to back up in {home}.", "Is BELAY_HOME right?")
     copy = factory("copy.sqlite")
     try:
@@ -58,6 +63,9 @@ def _packed(home: Path, file: Path, index: bool) -> list[str]:
                 for name in names:
                     copy(home / name, Path(folder, name))
                     archive.add(Path(folder, name), name)
+                if handed_in.copy(Path(folder)):
+                    archive.add(Path(folder, UPLOADS), UPLOADS)
+                    names.append(UPLOADS)
             made.replace(file)
     except OSError as error:
         raise StorageError(
@@ -68,7 +76,7 @@ def _packed(home: Path, file: Path, index: bool) -> list[str]:
 
 
 def _unpacked(file: Path, home: Path, inbox: bool) -> list[str]:
-    there = sorted(name for name in _KNOWN if (home / name).exists())
+    there = sorted(name for name in (*_DATABASES, UPLOADS) if (home / name).exists())
     if there:
         raise StorageError(
             f"{home} is not empty: {', '.join(there)}",
@@ -78,11 +86,16 @@ def _unpacked(file: Path, home: Path, inbox: bool) -> list[str]:
     try:
         home.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=home, prefix=".restore-") as folder:
-            names = [name for name in _extracted(file, Path(folder)) if inbox or name != INBOX_FILE]
+            found = _extracted(file, Path(folder))
+            names = [name for name in found if name in _DATABASES and (inbox or name != INBOX_FILE)]
+            checked = Path(folder, "checked")
+            checked.mkdir()
             for name in names:
-                copy(Path(folder, name), Path(folder, f"{name}.checked"))
+                copy(Path(folder, name), checked / name)
+            if KeptDocuments(Path(folder)).copy(checked):
+                names.append(UPLOADS)
             for name in names:
-                Path(folder, f"{name}.checked").replace(home / name)
+                (checked / name).replace(home / name)
     except (tarfile.TarError, EOFError) as error:
         raise StorageError(f"{file} is no whole backup: {error}", "Take another one.") from error
     except OSError as error:
@@ -98,9 +111,12 @@ def _extracted(file: Path, folder: Path) -> Sequence[str]:
     names = []
     with tarfile.open(file, "r:gz") as archive:
         for member in archive:
-            content = archive.extractfile(member) if member.name in _KNOWN else None
+            known = member.name in _DATABASES or _UPLOADED.fullmatch(member.name)
+            content = archive.extractfile(member) if known else None
             if content is not None:
-                with Path(folder, member.name).open("xb") as target:
+                place = Path(folder, member.name)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with place.open("xb") as target:
                     shutil.copyfileobj(content, target)
                 names.append(member.name)
     if not names:

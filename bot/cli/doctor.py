@@ -15,6 +15,7 @@ from bot.app import make_embedder, make_model, make_web, open_index, require_com
 from bot.auditor import open_audit
 from bot.cli.output import to_json
 from bot.cli.schedules import checked
+from bot.engines import Content, chosen, open_store
 from bot.errors import BotError
 from bot.http import HttpServer
 from bot.oncall import Watch, make_watch
@@ -25,6 +26,7 @@ from bot.redaction import redact
 from bot.registry import factory
 from bot.roll import opened_roll
 from bot.seen import seen_sources
+from bot.session_runs import TURNS_FILE, open_log
 from bot.settings import Settings, config_path, unknown_variables
 from bot.shared import shared_server
 from bot.sync_lead import ONE_MACHINE, unguarded
@@ -58,6 +60,7 @@ async def _findings(settings: Settings) -> AsyncIterator[Finding]:
         ("embedder", _embedder),
         ("index", _index),
         ("schedules", _schedules),
+        ("sessions", _sessions),
         ("audit", _audit),
         ("model", _model),
         ("web", _web),
@@ -232,6 +235,20 @@ async def _schedules(settings: Settings) -> Finding:
         return await checked(settings, await seen_sources(settings, index))
     finally:
         await index.close()
+
+
+async def _sessions(settings: Settings) -> Finding:
+    """What was said before; without it questions are answered, and follow-ups are not known."""
+    if not settings.redis_url and (settings.home / TURNS_FILE).exists():
+        await open_log(settings).recent("", 1)
+    if not settings.sessions.recall:
+        return Finding("sessions", "note", "not searched ([sessions] recall is off)")
+    index = await open_store(settings, chosen(settings), Content.SESSIONS)
+    try:
+        known = (await index.info()).chunks
+    finally:
+        await index.close()
+    return Finding("sessions", "ok", f"{known} passage{'s' * (known != 1)} of conversations")
 
 
 async def _audit(settings: Settings) -> Finding:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import os
 import signal
+import sys
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, Concatenate, ParamSpec
 from urllib.parse import urlsplit
 
@@ -102,6 +106,13 @@ def _explained(terminal: Terminal, error: Exception) -> int:
         message, remedy, code = str(error), error.remedy, error.exit_code
     elif isinstance(error, GraphError):
         message, remedy = str(error), "Run `belay doctor` to see what is wrong."
+    elif isinstance(error, OSError) and error.strerror:
+        _LOG.debug("refused by the system", exc_info=error)
+        named = f": {error.filename}" if error.filename else ""
+        if error.errno == errno.ENOSPC:
+            _discard_output()
+        message = f"The system refused it: {error.strerror}{named}."
+        remedy = "Check the output, the working directory, the space and the permissions there."
     else:
         _LOG.critical("uncaught exception", exc_info=error)
         message = f"Something went wrong that Belay does not expect ({type(error).__name__})."
@@ -110,3 +121,9 @@ def _explained(terminal: Terminal, error: Exception) -> int:
     if remedy:
         terminal.note(f"  {remedy}")
     return code
+
+
+def _discard_output() -> None:
+    """What waits to be written never will be; Python would try once more at the end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

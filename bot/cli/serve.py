@@ -104,6 +104,7 @@ async def _serve(settings: Settings, terminal: Terminal, watch: bool) -> None:
 async def _answer(
     app: App, terminal: Terminal, http: HttpServer, operations: Operations, stop: asyncio.Event
 ) -> None:
+    from bot.one_bot import OneBot
     from bot.platforms import make_platforms
     from bot.roll import make_access
     from bot.running import Bot
@@ -128,9 +129,12 @@ async def _answer(
             operations.meter,
         )
         operations.depend(app.index, kept.inbox, bot.platforms, kept.server)
+        one_bot = OneBot(settings, kept.server)
+        await _unless(stop, one_bot.claim())
         async with asyncio.TaskGroup() as group:
             beside = [
                 group.create_task(drain()),
+                group.create_task(one_bot.keep()),
                 group.create_task(_announced(bot.platforms, terminal, http, operations)),
             ]
             await bot.run(stop)

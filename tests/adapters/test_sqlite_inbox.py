@@ -122,6 +122,39 @@ async def test_op_01_what_was_acknowledged_survives_kill_9(
     assert len(found - acknowledged) <= 2  # one of each, stored when the kill came
 
 
+@pytest.mark.parametrize("killed", [True, False])
+async def test_a_clock_that_is_put_back_holds_nothing_up(path: Path, killed: bool) -> None:
+    """A machine that starts with a wrong clock: what waits until then would wait for hours."""
+    clock = Clock()
+    inbox = await SqliteInbox.open(path, clock=clock)
+    await inbox.put(event("1"))
+    taken = await inbox.take("first", 15.0)
+    assert taken is not None
+    if not killed:
+        await inbox.release(taken, 60.0)
+    clock.advance(-5 * 3600)
+    again = await inbox.take("second", 15.0)
+    assert again is not None
+    assert again.event == taken.event
+    assert not await inbox.done(taken)
+    assert await inbox.done(again)
+    await inbox.close()
+
+
+async def test_a_clock_that_is_put_back_takes_no_question_from_its_own_process(path: Path) -> None:
+    clock = Clock()
+    inbox = await SqliteInbox.open(path, clock=clock)
+    await inbox.put(event("1"))
+    taken = await inbox.take("first", 15.0)
+    assert taken is not None
+    clock.advance(-5 * 3600)
+    assert await inbox.take("first", 15.0) is None
+    assert await inbox.renew(taken, 15.0)
+    assert await inbox.take("second", 15.0) is None
+    assert await inbox.done(taken)
+    await inbox.close()
+
+
 async def test_sl_02_processes_share_the_work_and_none_does_it_twice(
     path: Path, start: Callable[..., tuple[BaseProcess, Connection]]
 ) -> None:

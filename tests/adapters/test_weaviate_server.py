@@ -96,6 +96,20 @@ async def test_st_12_a_read_only_server_still_answers(index: WeaviateIndex, shel
     assert await by_words(index, "cordon") == {"Cordon."}
 
 
+async def test_chunks_that_somebody_deleted_are_missed(index: WeaviateIndex) -> None:
+    """The files are unchanged, so a sync stores nothing, and questions find nothing of them."""
+    await put(index, "a.md", "Drain the node.")
+    await put(index, "b.md", "Cordon.", "Uncordon.")
+    assert [finding.state for finding in await index.check()] == ["ok"]
+    chunks = index.collections.chunks
+    lost = (await chunks.query.fetch_objects(limit=2)).objects
+    for item in lost:
+        await chunks.data.delete_by_id(item.uuid)
+    (finding,) = await index.check()
+    assert (finding.state, finding.remedy) == ("bad", "run belay sync --rebuild")
+    assert "2 of 3 chunks are missing" in finding.message
+
+
 async def test_st_12_a_read_only_server_can_be_opened(index: WeaviateIndex, shelf: str) -> None:
     """With what an earlier version made there, too: it is brought up later."""
     await put(index, "a.md", "Drain the node.")

@@ -19,9 +19,11 @@ from adapters.sqlite.copies import copy
 from adapters.sqlite.roll import SqliteRoll
 from bot.access import Grant
 from bot.errors import StorageError
+from bot.kept import KeptDocuments
 from bot.roll import ROLL_FILE
 from bot.settings import Settings
 from bot.stores import INBOX_FILE, stores
+from graph.model import SourceType
 
 
 async def waiting(home: Path) -> int:
@@ -73,6 +75,47 @@ def test_an_index_that_was_backed_up_answers(indexed: Belay, tmp_path: Path) -> 
     other = Belay(tmp_path / "other", indexed.settings)
     assert other("restore", archive).code == 0
     assert "06:15" in other("ask", CUT_OFF).out
+
+
+def test_notes_and_handed_in_files_are_there_again(tmp_path: Path) -> None:
+    """No source has them: what is not in the backup is lost."""
+    home, archive, other = tmp_path / "home", tmp_path / "b.tar.gz", tmp_path / "other"
+    belay, restored = Belay(home), Belay(other)
+    (tmp_path / "codes.md").write_text("# Codes\n\nThe code of the generator room is 4711.\n")
+    assert belay("add", "codes.md", "--level", "manager").code == 0
+    assert belay("note", "The spare pager lies in drawer seven.").code == 0  # a draft
+    before = KeptDocuments(home).all()
+    made = belay("backup", archive)
+    assert (made.code, "uploads" in made.out) == (0, True), made.err
+    assert restored("restore", archive).code == 0
+    assert KeptDocuments(other).all() == before
+    assert restored("sync").code == 0
+    assert "4711" in restored("ask", "what is the code of the generator room").out
+    restored("restore", archive).failed(6, "uploads", "empty folder")
+
+
+@pytest.mark.parametrize("damage", ["content", "record"])
+def test_a_damaged_upload_in_an_archive_is_named(tmp_path: Path, damage: str) -> None:
+    home, archive, other = tmp_path / "home", tmp_path / "b.tar.gz", tmp_path / "other"
+    kept = KeptDocuments(home).add(SourceType.MANUAL, "a.md", b"hello", "console:terminal")
+    record = (home / "uploads" / "documents" / f"{kept.id}.json").read_bytes()
+    files = {
+        f"uploads/documents/{kept.id}.json": b"{" if damage == "record" else record,
+        f"uploads/contents/{kept.content}": b"hullo" if damage == "content" else b"hello",
+        "uploads/../../evil": b"x",
+    }
+    packed(archive, files)
+    named = kept.content if damage == "content" else kept.id
+    Belay(other)("restore", archive).failed(6, named, "damaged")
+    assert not [path for path in other.glob("**/*") if path.is_file()]
+
+
+def test_a_damaged_record_is_named(tmp_path: Path) -> None:
+    belay = Belay(tmp_path / "home")
+    kept = KeptDocuments(belay.home)
+    first = kept.add(SourceType.MANUAL, "a.md", b"hello", "console:terminal")
+    (belay.home / "uploads" / "documents" / f"{first.id}.json").write_bytes(b"\xff{")
+    belay("documents").failed(6, f"{first.id}.json", "Move it away")
 
 
 def test_nothing_is_overwritten(home: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
-from cli_kit import CUT_OFF, EXAMPLES, Belay
+from cli_kit import CUT_OFF, EXAMPLES, PATIENCE, Belay
 
 from bot.cli.commands import app
 
@@ -179,13 +179,43 @@ def test_forget_takes_a_source_out_and_names_those_there_are(
     assert EXAMPLES.is_dir()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("words", [("sources",), ("ask", CUT_OFF)])
+def test_an_output_that_is_full_is_named(indexed: Belay, words: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = indexed.start(*words, stdout=full)
+        _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert b"No space left on device" in err
+    assert b"uncaught" not in err
+    assert b"Exception" not in err
+
+
+@pytest.mark.parametrize("file", ["turns.db", "sessions.db"])
+def test_the_doctor_names_a_damaged_file_of_conversations(
+    indexed: Belay, tmp_path: Path, file: str
+) -> None:
+    """Questions are answered without it, so nobody else tells."""
+    belay = indexed.copy(tmp_path / "home")
+    (belay.home / file).write_bytes(b"no database" * 100)
+    checked = belay("doctor", "--json")
+    bad = [row for row in checked.json if row["state"] == "bad"]
+    assert [row["check"] for row in bad] == ["sessions"]
+    assert file in bad[0]["message"]
+    assert "away" in bad[0]["remedy"]
+
+
 def test_doctor_as_json(indexed: Belay) -> None:
     checked = indexed("doctor", "--json")
     assert checked.code == 0
     states = {row["check"]: row["state"] for row in checked.json}
     assert (
         dict.fromkeys(
-            ("settings", "home", "embedder", "index", "schedules", "audit", "telemetry"), "ok"
+            (
+                *("settings", "home", "embedder", "index"),
+                *("schedules", "sessions", "audit", "telemetry"),
+            ),
+            "ok",
         )
         | {"model": "note", "web": "note"}
         == states

@@ -278,7 +278,8 @@ def test_a_terminal_gets_short_text(restored: None) -> None:
 def test_libraries_are_quiet_unless_something_is_wrong(restored: None) -> None:
     stream = Written()
     logs.configure("INFO", stream=stream)
-    for name in ("httpx", "bot.app"):
+    logging.getLogger("weaviate-client").setLevel(logging.INFO)  # as its library does
+    for name in ("httpx", "weaviate-client", "bot.app"):
         logging.getLogger(name).info("hello")
         logging.getLogger(name).debug("detail")
     logging.getLogger("httpx").warning("trouble")

@@ -122,6 +122,65 @@ def test_white_space_around_a_value_means_nothing(
     assert getattr(load(), read) == meant
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "read", "meant"),
+    [
+        ("MODEL", '"gpt-x"', "model", "gpt-x"),
+        ("MODEL", "'gpt-x'\n", "model", "gpt-x"),
+        ("MODEL", '"a" or "b"', "model", '"a" or "b"'),
+        ("MODEL", '"', "model", '"'),
+        ("WEB", '"off"', "web", False),
+        ("LOG_LEVEL", "'info'", "log_level", "INFO"),
+        ("HOME", '"/srv/belay"', "home", Path("/srv/belay")),
+        ("ADMINS", '"telegram:1,slack:U2"', "admins", ("telegram:1", "slack:U2")),
+        ("ADMINS", '["telegram:1"]', "admins", ("telegram:1",)),
+    ],
+)
+def test_quotes_around_a_value_are_not_meant(
+    name: str, value: str, read: str, meant: object
+) -> None:
+    """`docker run --env-file` hands on the quotes that a shell would take off."""
+    set_(**{name: value})
+    assert getattr(load(), read) == meant
+
+
+def test_quotes_around_a_key_are_not_meant() -> None:
+    os.environ["OPENAI_API_KEY"] = '"sk-quoted"'
+    assert load().model_key.get_secret_value() == "sk-quoted"
+
+
+def test_an_empty_variable_is_as_good_as_none(config: File) -> None:
+    """Compose files hand on variables that nobody has set."""
+    config('log_level = "info"\n[thresholds]\nfactual = 0.8\n')
+    set_(EMBEDDER="", WEB="", LOG_LEVEL=" ", HTTP='""', THRESHOLDS__FACTUAL="", SOURCES="")
+    set_(LIMITS="", CACHE="", SESSIONS__STORED="", ACCESS__LEVELS="")
+    settings = load()
+    assert (settings.embedder, settings.web, settings.http) == ("builtin", True, "127.0.0.1:8080")
+    assert (settings.log_level, settings.thresholds.factual) == ("INFO", 0.8)
+    assert settings.sources == ()
+
+
+def test_an_empty_variable_empties_what_may_be_empty(config: File) -> None:
+    config('model = "llama"\nadmins = ["telegram:1"]\n[web_search]\nproxy = "http://proxy:3128"\n')
+    set_(MODEL="", ADMINS="", WEB_SEARCH__PROXY="")
+    settings = load()
+    assert (settings.model, settings.admins, settings.web_search.proxy) == ("", (), "")
+
+
+def test_a_tilde_is_the_folder_of_the_user(config: File, tmp_path: Path) -> None:
+    """No shell replaces it in belay.toml, in a unit file of systemd or in `environment:`."""
+    os.environ["HOME"] = str(tmp_path)
+    config('cache = "~/cache"\n')
+    del os.environ["BELAY_CACHE"]
+    set_(HOME="~/belay data", CONFIG="~/conf/my.toml")
+    assert (load().home, load().cache) == (tmp_path / "belay data", tmp_path / "cache")
+
+
+def test_a_tilde_of_somebody_unknown_is_refused() -> None:
+    set_(HOME="~nobody-of-that-name/belay")
+    assert "BELAY_HOME" in refused()
+
+
 @pytest.mark.parametrize("variable", ["BELAY_MODEL_KEY", "OPENAI_API_KEY"])
 def test_a_key_is_stripped_and_never_shown(variable: str) -> None:
     os.environ[variable] = " sk-very-secret-123\n"

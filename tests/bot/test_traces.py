@@ -106,3 +106,17 @@ async def test_traces_of_questions_side_by_side_are_all_kept(tmp_path: Path) -> 
         for number in range(20):
             group.create_task(log.add(traced(number)))
     assert {row["question_id"] for row in await log.all()} == {f"q{n}" for n in range(20)}
+
+
+@pytest.mark.parametrize(
+    "damage", [b"\xff\xfe\x80", b"\0" * 512, '{"question_id": "ъ'.encode()[:-1]]
+)
+async def test_damage_costs_no_trace_beside_it(tmp_path: Path, damage: bytes) -> None:
+    log = TraceLog(tmp_path)
+    await log.add(traced(1))
+    with (tmp_path / "why.jsonl").open("ab") as file:
+        file.write(damage)
+    await log.add(traced(2))
+    assert (await log.last() or {})["question_id"] == "q2"
+    await log.forget(["q2"])
+    assert [row["question_id"] for row in await log.all()] == ["q1"]

@@ -154,6 +154,14 @@ async def test_numbers_grow_over_a_loss_of_the_server(tmp_path: Path) -> None:
         await server.close()
 
 
+async def test_a_clock_that_is_put_back_leaves_no_leader_that_is_gone(tmp_path: Path) -> None:
+    """Else nothing is synced until the clock shows that time again."""
+    path = tmp_path / "leads.db"
+    number = await SqliteLeadership(path, now=lambda: 1_000_000.0).lead("sync", 60.0)
+    heir = SqliteLeadership(path, now=lambda: 1_000_000.0 - 5 * 3600)
+    assert await heir.lead("sync", 60.0) > number
+
+
 async def test_a_file_that_is_no_database_is_a_storage_error(tmp_path: Path) -> None:
     path = tmp_path / "leads.db"
     path.write_text("not a database, and longer than the header of one" * 40)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -189,6 +190,66 @@ async def test_rt_01_a_follow_up_survives_a_restart(office: Office) -> None:
     assert "certctl rotate billing --env staging" in seen.shown
 
 
+async def test_tg_13_buttons_work_after_a_restart_and_on_another_replica(office: Office) -> None:
+    """The question is asked again as it was meant, for whoever presses now."""
+    bot = await talking(office)
+    await bot.says(ANN, "How do I rotate the TLS certificate of billing on prod?", CHANNEL)
+    asked = await bot.says(ANN, "and on staging?", CHANNEL)
+    await bot.says(ANN, "What is the guest Wi-Fi password policy?", CHANNEL)
+    bot = await restarted(office, bot)
+    told = await bot.presses(BORIS, value(asked, "s"), CHANNEL)
+    assert "billing-staging-tls.md" in told.shown
+    for place in (ELSEWHERE, DM):  # the id alone opens nothing
+        told = await bot.presses(BORIS, value(asked, "s"), place)
+        assert "billing" not in told.shown
+
+
+async def test_a_private_answer_has_buttons_for_its_asker_alone(office: Office) -> None:
+    bot = await talking(office)
+    asked = await bot.says(ANN, "What is the guest Wi-Fi password policy?", CHANNEL, secretly=True)
+    bot = await restarted(office, bot)
+    assert "wifi" not in (await bot.presses(BORIS, value(asked, "s"), CHANNEL)).shown
+    told = await bot.presses(ANN, value(asked, "s"), CHANNEL)
+    assert "wifi.md" in told.shown
+    assert all(reply.private for reply in told.said)
+
+
+async def test_se_07_a_follow_up_knows_what_another_replica_answered(office: Office) -> None:
+    """Both have met the conversation; the load balancer sends the follow-up to the first one."""
+    one = await talking(office)
+    await one.says(ANN, "What is the guest Wi-Fi password policy?", CHANNEL)
+    other = await restarted(office, one)
+    await other.says(ANN, "How do I rotate the TLS certificate of billing on prod?", CHANNEL)
+    one.messages = other.messages
+    seen = await one.says(ANN, "and on staging?", CHANNEL)
+    assert "billing" in one.traces[-1].resolved
+    assert "certctl rotate billing --env staging" in seen.shown
+
+
+async def test_se_03_what_one_replica_forgot_no_other_remembers(office: Office) -> None:
+    one = await talking(office)
+    asked = await one.says(ANN, "How do I rotate the TLS certificate of billing on prod?", CHANNEL)
+    other = await restarted(office, one)
+    assert "2 turns" in (await other.says(ANN, "/forget", CHANNEL)).shown
+    one.messages = other.messages
+    await one.says(ANN, "and on staging?", CHANNEL)
+    assert "billing" not in one.traces[-1].resolved
+    sources = await one.presses(ANN, value(asked, "s"), CHANNEL)
+    assert "billing" not in sources.shown
+
+
+async def test_what_the_log_cannot_take_is_remembered_by_the_process(office: Office) -> None:
+    """The log fails for a while: follow-ups work meanwhile, and later."""
+    log = office.log = Failing()
+    bot = await talking(office)
+    log.fails = True
+    await bot.says(ANN, "How do I rotate the TLS certificate of billing on prod?", CHANNEL)
+    for fails in (True, False):
+        log.fails = fails
+        seen = await bot.says(ANN, "and on staging?", CHANNEL)
+        assert "certctl rotate billing --env staging" in seen.shown
+
+
 async def test_rt_04_a_new_topic_after_a_restart_is_not_dragged_back(office: Office) -> None:
     bot = await talking(office)
     await bot.says(ANN, "How do I rotate the TLS certificate of billing on prod?", CHANNEL)
@@ -259,6 +320,26 @@ async def test_sc_15_somebodys_votes_go_with_their_words(office: Office) -> None
     assert [vote.person for vote in await bot.feedback.recent(9)] == [BORIS.key]
 
 
+class Failing(MemorySessions):
+    """A log on a disk that is full while it `fails`."""
+
+    def __init__(self, *, fails: bool = False) -> None:
+        super().__init__()
+        self.fails = fails
+
+    async def add(self, turns: Sequence[SessionTurn]) -> None:
+        self._check()
+        await super().add(turns)
+
+    async def recent(self, conversation: str, limit: int) -> Sequence[SessionTurn]:
+        self._check()
+        return await super().recent(conversation, limit)
+
+    def _check(self) -> None:
+        if self.fails:
+            raise StorageError("the disk is full", "free some space")
+
+
 class Stuck(MemoryIndex):
     """An index whose disk is full, from now on."""
 
@@ -286,14 +367,7 @@ async def test_se_03_what_cannot_be_removed_now_is_told_and_goes_later(office: O
 
 
 async def test_a_log_that_fails_costs_nobody_an_answer(office: Office) -> None:
-    class Broken(MemorySessions):
-        async def add(self, turns: object) -> None:
-            raise StorageError("the disk is full", "free some space")
-
-        async def recent(self, conversation: str, limit: int) -> list[SessionTurn]:
-            raise StorageError("the disk is full", "free some space")
-
-    office.log = Broken()
+    office.log = Failing(fails=True)
     bot = await talking(office)
     seen = await bot.says(ANN, "What is the guest Wi-Fi password policy?", CHANNEL)
     assert "every Monday" in seen.shown
