@@ -38,6 +38,12 @@ class Block:
         return len(self.text) - len(self.text.lstrip(" "))
 
     @property
+    def level(self) -> int:
+        """Of a heading, 1 to 6."""
+        text = self.text.lstrip()
+        return len(text) - len(text.lstrip("#"))
+
+    @property
     def code(self) -> str:
         """The lines inside a fence."""
         lines = self.text.split("\n")

@@ -16,6 +16,7 @@ from graph import quantities
 from graph.literals import Claim, Literal, fold, may_link, of_text
 from graph.marks import MARK
 from graph.model import Passage
+from graph.prohibitions import may_forbid
 from graph.reading import URL_TAIL, Reading, reading
 
 _PLACEHOLDER = re.compile(
@@ -69,6 +70,11 @@ class Evidence:
     @cached_property
     def lower(self) -> str:
         return self.flat.lower()
+
+    @cached_property
+    def may_forbid(self) -> bool:
+        """False when no passage forbids anything."""
+        return may_forbid(self.flat)
 
     @cached_property
     def commands(self) -> tuple[str, ...]:

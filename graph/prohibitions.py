@@ -7,7 +7,7 @@ a sentence without commands, such as "Do not restart the database", has no liter
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import takewhile
 
@@ -26,6 +26,11 @@ _FORBIDS = re.compile(
     r"\b(?:never|do not|don't|must not|mustn't|should not|shouldn't|cannot|can't|avoid|forbidden to"
     r"|prohibited to|не|нельзя|запрещ\w+|никогда не|избегайте)"
     rf"(?:\s+{_BETWEEN}){{0,4}}\s*[:\s\"'(*_]*`{{0,2}}$",
+    re.IGNORECASE,
+)
+_FORBIDDING = re.compile(  # what every other pattern here has one of
+    r"\b(?:never|not|don't|mustn't|shouldn't|cannot|can't|avoid|forbidden|prohibited|не|нельзя"
+    r"|никогда|избегайте)\b|\bзапрещ",
     re.IGNORECASE,
 )
 _AFTERWARDS = re.compile(
@@ -57,6 +62,11 @@ _COMMANDS = (Claim.COMMAND, Claim.CODE)
 _CONTEXT = 80  # characters before a command that may forbid it
 
 
+def may_forbid(text: str) -> bool:
+    """False for a folded text without a word that forbids, which most passages are."""
+    return _FORBIDDING.search(text) is not None
+
+
 def recommended(piece: str, found: Iterable[Literal], sources: Iterable[str]) -> list[Literal]:
     """Those commands of a statement, which forbids nothing itself, that the sources only forbid.
 
@@ -75,13 +85,13 @@ def reverses(piece: str, sources: Iterable[str]) -> bool:
     All its words stand in one sentence of one clause that forbids, and in none that does not.
     """
     bare = _ORDINAL.sub("", without_marks(piece))
-    words = frozenset(stem for _, stem in content_words(bare))
+    words = _stems(bare)
     if len(words) < _TELLING or code_spans(bare) or _WARNS.search(fold(bare)):
         return False
-    said = [
-        forbids for text in sources for stems, forbids in _sentences(text) if _says(stems, words)
-    ]
-    return bool(said) and all(said)
+    texts = list(sources)
+    if not any(_says(stems, words) for text in texts for stems in _forbidding(text)):
+        return False
+    return not any(_says(stems, words) for text in texts for stems in _allowing(text))
 
 
 def _says(stems: frozenset[str], words: frozenset[str]) -> bool:
@@ -97,17 +107,30 @@ def _alike(word: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=_KEPT)
-def _sentences(text: str) -> tuple[tuple[frozenset[str], bool], ...]:
-    """The stems of each sentence of a passage, and whether it forbids and says nothing else."""
-    found: list[tuple[frozenset[str], bool]] = []
+def _forbidding(text: str) -> tuple[frozenset[str], ...]:
+    """The stems of each sentence of a passage that forbids and says nothing else."""
+    return tuple(_stems(piece) for piece in _sentences(text) if _only_forbids(piece))
+
+
+@lru_cache(maxsize=_KEPT)
+def _allowing(text: str) -> tuple[frozenset[str], ...]:
+    """The stems of its other sentences."""
+    return tuple(_stems(piece) for piece in _sentences(text) if not _only_forbids(piece))
+
+
+def _sentences(text: str) -> Iterator[str]:
     for block in blocks(text):
-        pieces = [block.text] if block.kind is Kind.FENCE else sentences(block.text)
-        for piece in pieces:
-            folded = fold(piece)
-            bare = _ORDERS_NOT.match(folded) and not _SEVERAL_CLAUSES.search(folded)
-            forbids = bool(bare) and not _CONDITION.search(folded)
-            found.append((frozenset(stem for _, stem in content_words(piece)), forbids))
-    return tuple(found)
+        yield from [block.text] if block.kind is Kind.FENCE else sentences(block.text)
+
+
+def _stems(piece: str) -> frozenset[str]:
+    return frozenset(stem for _, stem in content_words(piece))
+
+
+def _only_forbids(piece: str) -> bool:
+    folded = fold(piece)
+    bare = _ORDERS_NOT.match(folded) and not _SEVERAL_CLAUSES.search(folded)
+    return bool(bare) and not _CONDITION.search(folded)
 
 
 def _is_forbidden(command: str, sources: Iterable[str]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal as OneOf
 
@@ -22,10 +22,10 @@ from graph.markup import cleaned
 from graph.model import Language, Passage
 from graph.phrases import say
 from graph.prohibitions import announced_by, recommended, reverses
+from graph.remains import STEP_REMOVED, without_remains
 from graph.state import Removal
 from graph.text import content_words, has_words
 
-_STEP_REMOVED: dict[Language, str] = {"en": "step removed", "ru": "шаг удалён"}
 _ORDINAL = re.compile(r"\s*(?:>\s*)*\d{1,3}[.)]\s+|\s*[-*+•]\s+")
 _WORTH_KEEPING = 3  # content words that a sentence needs to say something without its link
 _FROM_QUESTION = (Claim.NUMBER, Claim.NAME, Claim.DATE, Claim.TIME, Claim.HOST)
@@ -143,9 +143,12 @@ def _statements(block: Block) -> list[str]:
 def _missing(
     block: Block, piece: str, evidence: Evidence, question: str, lead: str = ""
 ) -> list[Literal]:
+    quoted = block.kind is not Kind.FENCE and evidence.quotes(piece)
+    if quoted and not evidence.may_forbid:
+        return []
     claimed = literals(block, piece)
     forbidden = recommended(f"{lead}\n{piece}", claimed, [item.flat for item in evidence.passages])
-    if forbidden or (block.kind is not Kind.FENCE and evidence.quotes(piece)):
+    if forbidden or quoted:
         return forbidden
     found = unsupported(claimed, evidence)
     if block.kind is not Kind.FENCE and reverses(piece, [item.text for item in evidence.passages]):
@@ -184,11 +187,7 @@ def _pruned(text: str, sources: Sources, language: Language) -> tuple[str, list[
         after.append(kept)
     if not removed:
         return text, []
-    _drop_broken_tables(before, after)
-    _drop_stray_marks(before, after)
-    _drop_leads(before, after)
-    kept_blocks = _without_empty_headings([block for block in after if block is not None])
-    return _trimmed(re.sub(r"\n{3,}", "\n\n", join(kept_blocks))), removed
+    return _trimmed(re.sub(r"\n{3,}", "\n\n", join(without_remains(before, after)))), removed
 
 
 def _kept(
@@ -231,7 +230,7 @@ def _left_over(piece: str) -> str:
 
 
 def _marker(block: Block, piece: str, language: Language) -> str:
-    words = f"[{_STEP_REMOVED[language]}: {say('unsupported', language)}]"
+    words = f"[{STEP_REMOVED[language]}: {say('unsupported', language)}]"
     if block.kind is Kind.FENCE:
         return " " * block.indent + words
     trailing = piece[len(piece.rstrip()) :]
@@ -270,80 +269,3 @@ def _in_procedure(found: Sequence[Block], place: int) -> bool:
 def _commands(block: Block) -> bool:
     spans = (content for _, _, content in code_spans(block.text))
     return block.kind is Kind.FENCE or any(" " in content for content in spans)
-
-
-def _next_solid(found: Sequence[Block | None], start: int) -> Block | None:
-    return next((block for block in found[start:] if block and block.kind is not Kind.BLANK), None)
-
-
-def _is_listing(block: Block | None) -> bool:
-    return block is not None and block.kind in (*LISTED, Kind.FENCE, Kind.ROW)
-
-
-def _is_marker(block: Block | None) -> bool:
-    starts = tuple(f"[{words}:" for words in _STEP_REMOVED.values())
-    return block is not None and block.text.lstrip().startswith(starts)
-
-
-def _drop_stray_marks(before: list[Block], after: list[Block | None]) -> None:
-    """A line of marks alone goes with the statement or the commands that it stood under."""
-    for place, block in enumerate(after):
-        if block is None or block.kind is not Kind.PROSE or has_words(without_marks(block.text)):
-            continue
-        earlier = [n for n in range(place) if before[n].kind is not Kind.BLANK]
-        if used(block.text) and earlier and after[earlier[-1]] is None:
-            after[place] = None
-
-
-def _drop_broken_tables(before: list[Block], after: list[Block | None]) -> None:
-    """A table without its header or without rows goes as a whole."""
-    place = 0
-    while place < len(before):
-        end = place
-        while end < len(before) and before[end].kind in (Kind.ROW, Kind.RULE):
-            end += 1
-        rows = [n for n in range(place, end) if before[n].kind is Kind.ROW]
-        if end - place > 1 and rows and (after[rows[0]] is None or _only_header(rows, after)):
-            after[place:end] = [None] * (end - place)
-        place = max(end, place + 1)
-
-
-def _only_header(rows: list[int], after: list[Block | None]) -> bool:
-    return len(rows) > 1 and all(after[n] is None for n in rows[1:])
-
-
-def _drop_leads(before: list[Block], after: list[Block | None]) -> None:
-    """ "Run this:" goes when what it announced is gone."""
-    for place, block in enumerate(after):
-        if block is None or block.kind not in (Kind.PROSE, *LISTED):
-            continue
-        if not without_marks(block.text).rstrip().endswith(":"):
-            continue
-        announced = _next_solid(before, place + 1)
-        following = _next_solid(after, place + 1)
-        shown = _is_listing(following) or _is_marker(following)
-        if _is_listing(announced) and not shown:
-            text = "".join(sentences(block.text)[:-1]).rstrip()
-            after[place] = replace(block, text=text) if text else None
-
-
-def _without_empty_headings(found: list[Block]) -> list[Block]:
-    kept: list[Block] = []
-    following: Block | None = None
-    for block in reversed(found):
-        if block.kind is Kind.HEADING and not _heads(block, following):
-            continue
-        following = following if block.kind is Kind.BLANK else block
-        kept.append(block)
-    return kept[::-1]
-
-
-def _heads(heading: Block, following: Block | None) -> bool:
-    if following is None or following.kind is not Kind.HEADING:
-        return following is not None
-    return _level(following) > _level(heading)
-
-
-def _level(heading: Block) -> int:
-    text = heading.text.lstrip()
-    return len(text) - len(text.lstrip("#"))

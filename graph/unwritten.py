@@ -84,14 +84,9 @@ def _sections(text: str) -> Iterator[_Section]:
     places = [place for place, block in enumerate(found) if block.kind is Kind.HEADING]
     for start, end in pairwise([*places, len(found)]):
         holds = any(map(_says_something, found[start + 1 : end]))
-        below = end < len(found) and _depth(found[end]) > _depth(found[start])
+        below = end < len(found) and found[end].level > found[start].level
         yield _Section(found[start].text.strip(" #"), holds or below)
 
 
 def _says_something(block: Block) -> bool:
     return block.kind is not Kind.BLANK and not is_unwritten(block.text)
-
-
-def _depth(heading: Block) -> int:
-    text = heading.text.lstrip()
-    return len(text) - len(text.lstrip("#"))
