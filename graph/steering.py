@@ -181,7 +181,7 @@ def _as_read(text: str) -> str:
 
 
 def _is_signed(lower: str, order: _Order) -> bool:
-    if any(sign in lower for sign in order.signs):
+    if any(map(lower.__contains__, order.signs)):
         return True
     return order is _TO_MACHINES and _speaks_of_ai(lower)
 
