@@ -149,6 +149,11 @@ def of_text(text: str) -> list[Literal]:
     return [*_of_spans(text), *_of_prose(_without_spans(text))]
 
 
+def may_command(text: str) -> bool:
+    """False for running text in which nothing would be typed, which most sentences are."""
+    return "`" in text or "*" in text or _BARE.search(text) is not None  # **rm** -r: a command
+
+
 def _of_code(code: str) -> Iterator[Literal]:
     for line in command_lines(code):
         comment = _COMMENT.search(line)

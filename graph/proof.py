@@ -16,7 +16,7 @@ from typing import Literal as OneOf
 from graph.blocks import LISTED, Block, Kind, blocks, code_spans, join, sentences
 from graph.code_signs import typeable
 from graph.evidence import Evidence, unsupported
-from graph.literals import URL, Claim, Literal, fold, literals
+from graph.literals import URL, Claim, Literal, fold, literals, may_command
 from graph.marks import normalise_marks, renumbered, used, without_marks
 from graph.markup import cleaned
 from graph.model import Language, Passage
@@ -144,7 +144,7 @@ def _missing(
     block: Block, piece: str, evidence: Evidence, question: str, lead: str = ""
 ) -> list[Literal]:
     quoted = block.kind is not Kind.FENCE and evidence.quotes(piece)
-    if quoted and not evidence.may_forbid:
+    if quoted and not (may_command(piece) and evidence.may_forbid):
         return []
     claimed = literals(block, piece)
     forbidden = recommended(f"{lead}\n{piece}", claimed, [item.flat for item in evidence.passages])
