@@ -151,7 +151,8 @@ def _missing(
     if forbidden or quoted:
         return forbidden
     found = unsupported(claimed, evidence)
-    if block.kind is not Kind.FENCE and reverses(piece, [item.text for item in evidence.passages]):
+    said = evidence.may_forbid and block.kind is not Kind.FENCE
+    if said and reverses(piece, [item.text for item in evidence.passages]):
         found.append(Literal(Claim.COMMENT, piece.strip()))
     if block.kind is Kind.HEADING:  # a heading repeats what was asked
         asked = fold(question).lower()
