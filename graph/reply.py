@@ -206,7 +206,8 @@ def _one_of_tags(tags: tuple[str, ...]) -> re.Pattern[str]:
 _OPEN, _CLOSE, _END = map(_one_of_tags, (_OPENING, _CLOSING, _ENDING))
 _TAGS = (*_OPENING, *_CLOSING, *_ENDING)
 _LONGEST_TAG = max(map(len, _TAGS))
-_TAG_START = re.compile(r"[<\[◁]")
+_SECONDS = "".join(sorted({re.escape(tag[1]) for tag in _TAGS}))
+_TAG_START = re.compile(rf"[<\[◁](?=[{_SECONDS}]|\Z)", re.IGNORECASE)  # `[1]` is none
 _FENCE_LINE = re.compile(r"\s*(`{3,}|~{3,})")
 
 
@@ -272,7 +273,8 @@ class ThinkFilter:
         for tag in (_OPEN, _CLOSE, _END):
             if match := tag.match(self._held):
                 return self._enter(match)
-        if any(tag.startswith(self._held.lower()) for tag in _TAGS):
+        begun = self._held.lower() if len(self._held) < _LONGEST_TAG else ""
+        if begun and any(tag.startswith(begun) for tag in _TAGS):
             return ""
         return self._take(1)
 
