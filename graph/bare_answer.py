@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from graph.blocks import LISTED, Block, Kind, blocks, join, sentences
+from graph.blocks import LISTED, ORDINAL, Block, Kind, blocks, join, sentences
 from graph.gate import insufficient
 from graph.marks import MARK
 from graph.reply import first_json
@@ -28,7 +28,6 @@ _NEXT_TURN = re.compile(
     rf"^[*_#]*\s*{_ASKER}[*_]*:(?=.*\n\s*[*_#]*\s*{_BOT}[*_]*:)", re.IGNORECASE | re.MULTILINE
 )
 _LATE_REASON = re.compile(r"^[ \t*_>-]*(?:INSUFFICIENT|НЕДОСТАТОЧНО)[ \t]*[*_`]*:[*_` \t]*", re.M)
-_ORDINAL = re.compile(r"\s*(?:\d{1,3}[.)]|[-*+•])\s+")
 _FINISHED = re.compile(r"[.!?:…。！？)\]»”\"`*|][\s*_]*$")
 
 
@@ -81,7 +80,7 @@ def _said_once(text: str) -> str:
 
 
 def _said(text: str) -> str:
-    return " ".join(_ORDINAL.sub("", text, count=1).split())
+    return " ".join(ORDINAL.sub("", text, count=1).split())
 
 
 def _distinct(text: str) -> str:

@@ -26,6 +26,8 @@ class Kind(StrEnum):
 
 
 LISTED = (Kind.STEP, Kind.ITEM)
+ORDINAL = re.compile(r"\s*(?:\d{1,3}[.)]|[-*+•])\s+")
+"""The number or bullet of a list item."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from graph.marks import escaped, without_marks
 from graph.model import Language, Passage, SourceType
 from graph.phrases import day, say
 from graph.statements import alike, statement, values_differ
-from graph.text import WORD, content_words, fold
+from graph.text import WORD, content_stems, fold
 from graph.units import Shape, Unit, units
 
 _SAYS_WHAT = 4  # words from which a statement names its own subject; fewer if they are the asked
@@ -76,7 +76,7 @@ def disagreements(
     if not told:
         return []
     rivals = {index: _rivals(given, index) for index in {side.index for side in told}}
-    asked = frozenset(stem for _, stem in content_words(question))
+    asked = content_stems(question)
     found: dict[frozenset[int], Disagreement] = {}
     for first in told:
         for second in _sides(given, rivals[first.index]):
@@ -164,7 +164,7 @@ def _environments(passage: Passage, unit: Unit) -> frozenset[str]:
 
 
 def _title(passage: Passage) -> frozenset[str]:
-    return frozenset(stem for _, stem in content_words(passage.title))
+    return content_stems(passage.title)
 
 
 def _ordered(given: Sequence[Passage], first: Side, second: Side) -> Disagreement:

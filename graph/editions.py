@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 
 from graph.model import Passage
-from graph.text import content_words, fold
+from graph.text import content_words, fold, holds_any
 
 _EDITION = re.compile(
     r"(?<![\d.])(?:v|ver|version|rev|ред|версия)[-_ .]?(\d+(?:[._]\d+)*)"
@@ -102,7 +102,7 @@ def _named(name: str) -> tuple[str, tuple[int, ...]]:
 
 def _replaces(text: str) -> tuple[str, ...]:
     lower = text.lower()
-    if not any(map(lower.__contains__, _SIGNS)):
+    if not holds_any(lower, _SIGNS):
         return ()
     return tuple(fold(match.group(1)) for match in _SUPERSEDES.finditer(text))
 

@@ -21,7 +21,7 @@ from graph.model import Language, Passage, QueryType, Ranked, Verdict
 from graph.phrases import day, say
 from graph.quantities import amounts
 from graph.state import SubQuestion
-from graph.text import content_words, tokens
+from graph.text import content_stems, tokens
 from graph.translations import translated
 from graph.unit_score import UnitScore, names
 from graph.units import Shape, Unit, units
@@ -90,7 +90,7 @@ def _of_part(
 
 def _narrowed(view: QuestionView, text: str) -> QuestionView:
     """The view of a part of the question: only its own words count."""
-    stems = {stem for _, stem in content_words(text)}
+    stems = content_stems(text)
     words = tuple(word for word in view.words if word.stem in stems)
     return replace(view, text=text, words=words or view.words)
 

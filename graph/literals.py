@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from graph import quantities
 from graph.blocks import Block, Kind, code_spans
 from graph.marks import MARK
-from graph.text import has_odd_letters, stop_words
+from graph.text import has_odd_letters, holds_any, stop_words
 
 
 class Claim(StrEnum):
@@ -192,7 +192,7 @@ def _of_prose(text: str) -> Iterator[Literal]:
     for match in _BARE.finditer(text):
         yield Literal(Claim.CODE, fold(_command_part(match.group())))
     for kind, pattern, signs in _PATTERNS:
-        if _holds_any(signs, text):
+        if holds_any(text, signs):
             yield from _matches(kind, pattern, text)
             text = pattern.sub(" ", text)
     for kind, moments in ((Claim.DATE, quantities.dates), (Claim.TIME, quantities.times)):
@@ -200,19 +200,15 @@ def _of_prose(text: str) -> Iterator[Literal]:
             yield Literal(kind, moment.text)
             text = _blanked(text, moment.start, moment.start + len(moment.text))
     for kind, pattern, signs in _LATER_PATTERNS:
-        if _holds_any(signs, text):
+        if holds_any(text, signs):
             yield from _matches(kind, pattern, text)
             text = pattern.sub(" ", text)
     yield from _names_and_numbers(text)
 
 
-def _holds_any(signs: Iterable[str], text: str) -> bool:
-    return any(sign in text for sign in signs)
-
-
 def may_link(text: str) -> bool:
     """False for a text without an address, which is nearly every text."""
-    return _holds_any(_LINK_SIGNS, text.lower()) or has_odd_letters(text)
+    return holds_any(text.lower(), _LINK_SIGNS) or has_odd_letters(text)
 
 
 def _matches(kind: Claim, pattern: re.Pattern[str], text: str) -> Iterator[Literal]:

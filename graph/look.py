@@ -166,13 +166,14 @@ def _word(low: str, item: str, near: NearWords, profile: Profile, joined: frozen
     statistics = profile.statistics
     known = statistics.known(item)
     own = script(low)
-    written = known or statistics.known("=" + low)
+    whole = statistics.known("=" + low)
+    written = known or whole
     halves = joined if written else joined | compounds.apart(low, statistics)
     spelt = [] if written or halves else _respelt(item, own, profile)
     reach: dict[Language, tuple[tuple[str, float], ...]] = {}
     for language in LANGUAGES:
         found = {item: 1.0}
-        if statistics.known("=" + low):
+        if whole:
             found["=" + low] = 1.0
         found.update((other, spelling.WORTH) for other in spelt)
         found.update((other, compounds.WORTH) for other in halves - {item})

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import takewhile
 
-from graph.blocks import Block, Kind, blocks, code_spans, sentences
+from graph.blocks import ORDINAL, Block, Kind, blocks, code_spans, sentences
 from graph.literals import Claim, Literal, fold
 from graph.marks import without_marks
-from graph.text import content_words
+from graph.text import content_stems
 
 _BETWEEN = (
     r"(?:ever|just|simply|blindly|manually|directly|to|the|a|command|commands|be|"
@@ -57,7 +57,6 @@ _SEVERAL_CLAUSES = re.compile(r"[,;:—(]\s|\s[-–—]\s")
 _TELLING = 3  # content words; a shorter statement is too common to be told from others
 _KEPT = 256  # passages
 _ALIKE = 4  # letters
-_ORDINAL = re.compile(r"\s*(?:\d{1,3}[.)]|[-*+•])\s+")
 _COMMANDS = (Claim.COMMAND, Claim.CODE)
 _CONTEXT = 80  # characters before a command that may forbid it
 
@@ -84,8 +83,8 @@ def reverses(piece: str, sources: Iterable[str]) -> bool:
 
     All its words stand in one sentence of one clause that forbids, and in none that does not.
     """
-    bare = _ORDINAL.sub("", without_marks(piece))
-    words = _stems(bare)
+    bare = ORDINAL.sub("", without_marks(piece))
+    words = content_stems(bare)
     if len(words) < _TELLING or code_spans(bare) or _WARNS.search(fold(bare)):
         return False
     texts = list(sources)
@@ -109,22 +108,18 @@ def _alike(word: str, other: str) -> bool:
 @lru_cache(maxsize=_KEPT)
 def _forbidding(text: str) -> tuple[frozenset[str], ...]:
     """The stems of each sentence of a passage that forbids and says nothing else."""
-    return tuple(_stems(piece) for piece in _sentences(text) if _only_forbids(piece))
+    return tuple(content_stems(piece) for piece in _sentences(text) if _only_forbids(piece))
 
 
 @lru_cache(maxsize=_KEPT)
 def _allowing(text: str) -> tuple[frozenset[str], ...]:
     """The stems of its other sentences."""
-    return tuple(_stems(piece) for piece in _sentences(text) if not _only_forbids(piece))
+    return tuple(content_stems(piece) for piece in _sentences(text) if not _only_forbids(piece))
 
 
 def _sentences(text: str) -> Iterator[str]:
     for block in blocks(text):
         yield from [block.text] if block.kind is Kind.FENCE else sentences(block.text)
-
-
-def _stems(piece: str) -> frozenset[str]:
-    return frozenset(stem for _, stem in content_words(piece))
 
 
 def _only_forbids(piece: str) -> bool:

@@ -15,7 +15,7 @@ from graph.blocks import blocks, sentences
 from graph.marks import used, without_marks
 from graph.mentions import is_telling
 from graph.model import Passage, Ranked
-from graph.text import content_words, fold, tokens
+from graph.text import content_stems, fold, tokens
 from graph.unwritten import unwritten_section
 from graph.view import QuestionView, Word
 
@@ -156,8 +156,7 @@ def _missing_titles(view: QuestionView, passages: Iterable[Passage]) -> list[str
     return [
         phrase
         for phrase in asked
-        if len(stems := {stem for _, stem in content_words(phrase)}) > 1
-        and not any(stems <= own for own in held)
+        if len(stems := content_stems(phrase)) > 1 and not any(stems <= own for own in held)
     ]
 
 
@@ -190,7 +189,7 @@ def _missing_codes(view: QuestionView, passages: Iterable[Passage]) -> list[str]
     held = {code for item in found for code in _CODE.findall(item.text)}
     for clause in _CLAUSE.split(view.text):
         codes = _CODE.findall(clause)
-        beside = {stem for _, stem in content_words(_CODE.sub(" ", clause))}
+        beside = content_stems(_CODE.sub(" ", clause))
         others = [word for word in view.words if word.stem in beside]
         missing += [
             code
@@ -204,8 +203,9 @@ def _missing_codes(view: QuestionView, passages: Iterable[Passage]) -> list[str]
 
 def _missing_settings(view: QuestionView, passages: Sequence[Passage]) -> list[str]:
     """Settings and metrics whose value is asked for and that no cited passage names."""
-    held = fold(" ".join(map(_all_of, passages)))
-    return [name for name in _SETTING.findall(view.text) if fold(name) not in held]
+    names = _SETTING.findall(view.text)
+    held = fold(" ".join(map(_all_of, passages))) if names else ""
+    return [name for name in names if fold(name) not in held]
 
 
 def _missing_editions(view: QuestionView, passages: Sequence[Passage]) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from graph.blocks import Block, Kind, blocks, join, sentences
 from graph.model import Passage
-from graph.text import has_odd_letters, normalise
+from graph.text import has_odd_letters, holds_any, normalise
 
 GONE = "[…]"
 _SECTIONS = " · "  # between the headings of sections that share a chunk
@@ -165,7 +165,7 @@ def steers(text: str) -> bool:
     """True when `text` gives orders to whoever reads it for somebody else."""
     text = _as_read(text)
     lower, odd = text.lower(), has_odd_letters(text)
-    if not odd and not any(map(lower.__contains__, _SIGNS)) and not _speaks_of_ai(lower):
+    if not odd and not holds_any(lower, _SIGNS) and not _speaks_of_ai(lower):
         return False  # nearly every text
     return any(order.pattern.search(text) for order in _ORDERS if odd or _is_signed(lower, order))
 
@@ -181,7 +181,7 @@ def _as_read(text: str) -> str:
 
 
 def _is_signed(lower: str, order: _Order) -> bool:
-    if any(map(lower.__contains__, order.signs)):
+    if holds_any(lower, order.signs):
         return True
     return order is _TO_MACHINES and _speaks_of_ai(lower)
 

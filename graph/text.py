@@ -221,6 +221,16 @@ def content_words(text: str) -> list[tuple[str, str]]:
     return list(seen.items())
 
 
+def content_stems(text: str) -> frozenset[str]:
+    """The stems of its content words."""
+    return frozenset(stem for _, stem in content_words(text))
+
+
+def holds_any(text: str, signs: Iterable[str]) -> bool:
+    """A quick look before a pattern that cannot match a text without one of its `signs`."""
+    return any(map(text.__contains__, signs))
+
+
 def whole_words(text: str) -> list[str]:
     """The "=word" tokens of `text`, once each."""
     return list(dict.fromkeys(token for token in tokens(text) if token.startswith("=")))

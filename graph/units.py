@@ -15,7 +15,7 @@ from functools import lru_cache
 from graph.blocks import LISTED, Block, Kind, blocks, join, sentences, unwrapped
 from graph.marks import escaped
 from graph.markup import cleaned
-from graph.text import has_odd_letters
+from graph.text import has_odd_letters, holds_any
 from graph.unwritten import is_unwritten
 
 _SHORT_LIST = 420  # characters; a longer list is quoted by items
@@ -83,7 +83,7 @@ def _steers(text: str) -> bool:
 
 def _may_steer(text: str) -> bool:
     lower = text.lower()
-    return any(map(lower.__contains__, _STEERING_WORDS)) or has_odd_letters(text)
+    return holds_any(lower, _STEERING_WORDS) or has_odd_letters(text)
 
 
 def _read(found: Sequence[Block]) -> Iterator[Unit]:

@@ -47,6 +47,12 @@ _FAULTS = {
 _OTHER = ("The index could not be used: {path}.", "Run `belay doctor`.")
 
 
+def is_damage(error: Exception) -> bool:
+    """True when a file is no database, or no whole one."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
+
+
 def _describe(error: sqlite3.Error, path: Path) -> tuple[str, str]:
     code = getattr(error, "sqlite_errorcode", None)  # absent on errors of the Python module itself
     message, remedy = _FAULTS.get(code & 0xFF, _OTHER) if code is not None else _OTHER

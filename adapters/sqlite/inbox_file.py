@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from adapters.sqlite.faults import is_damage
 from adapters.sqlite.inbox_rows import SCHEMA, TABLES
 from adapters.sqlite.inbox_wire import Wire
 from bot.errors import StorageError
@@ -122,8 +123,7 @@ def storage_faults(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        damaged = code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
+        damaged = is_damage(error)
         said = "is damaged" if damaged else "cannot be read or written"
         raise StorageError(
             f"The inbox {said}: {path}.", _DAMAGED if damaged else _REMEDY

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from adapters.sqlite.faults import is_damage
 from bot.errors import StorageError
 
 T = TypeVar("T")
 
-_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _ROOM = "Check that the data folder is writable and has space left."
 _RESTORE = "Move the file away and put it back from a backup; without one a new file is made."
 
@@ -44,8 +44,7 @@ class SmallFile:
                 db.execute("BEGIN IMMEDIATE")
                 return work(db)
         except (sqlite3.Error, OSError) as error:
-            damaged = getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
             raise StorageError(
                 f"{self.what}, {self.path}, cannot be used: {error}",
-                _RESTORE if damaged else _ROOM,
+                _RESTORE if is_damage(error) else _ROOM,
             ) from error
